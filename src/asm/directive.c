@@ -1,0 +1,431 @@
+/* Directives (isa/assembler.md 2.1). */
+#include "asm/parts.h"
+#include "base/bits.h"
+
+static bool take_comma_or_end(Asm *as, Cursor *cursor, bool *is_more)
+{
+    *is_more = cursor_take(cursor, ',');
+    return *is_more || cursor_finish(as, cursor);
+}
+
+/* .byte .short .long: numbers, or addresses for the linker. */
+static bool emit_integers(Asm *as, Cursor *cursor, int bytes)
+{
+    bool is_more = true;
+    while (is_more) {
+        int32_t node = expression_parse(as, cursor);
+        Value value = {-1, 0};
+        if (node < 0) {
+            return false;
+        }
+        if (expression_value(as, node, false, &value) && value.symbol < 0) {
+            int64_t top = INT64_C(1) << (8 * bytes);
+            if (value.number < -(top / 2) || value.number >= top) {
+                return fail_at(as, as->here.column, "%lld does not fit %d bytes",
+                               (long long)value.number, bytes);
+            }
+        } else {
+            if (as->err->code != ERROR_NONE) {
+                return false;
+            }
+            *vec_push(&as->data_fixups, &as->scratch) =
+                (DataFixup){as->here, as->section, node, section_offset(as), bytes};
+            nodes_keep(as);
+            value.number = 0;
+        }
+        uint64_t number = (uint64_t)value.number;
+        uint8_t little[8];
+        for (int i = 0; i < bytes; i++) {
+            little[i] = (uint8_t)(number >> (8 * i));
+        }
+        if (!section_append(as, little, bytes) || !take_comma_or_end(as, cursor, &is_more)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* .half and .float: real numbers; in .half an integer or a literal with h is a bit pattern. */
+static bool emit_reals(Asm *as, Cursor *cursor, bool is_half)
+{
+    bool is_more = true;
+    while (is_more) {
+        cursor_skip(cursor);
+        uint32_t column = cursor_column(cursor), bits;
+        Cursor peek = *cursor;
+        bool is_negative = cursor_take(&peek, '-');
+        double real = 0;
+        isize len = float_literal(&peek, &real);
+        Str text = str_slice(peek.text, peek.at, peek.at + len);
+        bool has_point = str_find(text, '.', 0) >= 0 || str_find(text, 'e', 0) >= 0 ||
+                         str_find(text, 'E', 0) >= 0;
+        char after = peek.at + len < peek.text.len ? peek.text.at[peek.at + len] : 0;
+        if (len > 0 && !is_name_char(after) && (has_point || !is_half)) {
+            real = is_negative ? -real : real;
+            bits = is_half ? half_of(real) : bits_of_f32((float)real);
+            peek.at += len;
+            *cursor = peek;
+        } else {
+            int64_t number;
+            if (!expression_now(as, cursor, is_half ? "a binary16 number" : "a number", &number)) {
+                return false;
+            }
+            if (number < (is_half ? -32768 : INT32_MIN) ||
+                number > (is_half ? 0xffff : INT64_C(0xffffffff))) {
+                return fail_at(as, column, "%lld does not fit", (long long)number);
+            }
+            bits = is_half ? (uint32_t)number : bits_of_f32((float)number);
+        }
+        if (!section_append(as, &bits, is_half ? 2 : 4) ||
+            !take_comma_or_end(as, cursor, &is_more)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool emit_space(Asm *as, Cursor *cursor)
+{
+    int64_t bytes, fill = 0;
+    if (!expression_now(as, cursor, "a number of bytes", &bytes) ||
+        (cursor_take(cursor, ',') && !expression_now(as, cursor, "a fill byte", &fill)) ||
+        !cursor_finish(as, cursor)) {
+        return false;
+    }
+    if (bytes < 0 || bytes > OBJECT_BYTES_MAX) {
+        return fail_at(as, as->here.column, "expected 0..%d bytes, not %lld", OBJECT_BYTES_MAX,
+                       (long long)bytes);
+    }
+    uint8_t block[256];
+    memset(block, (int)(fill & 0xff), sizeof block);
+    for (; bytes > 0; bytes -= (int64_t)sizeof block) {
+        if (!section_append(as, block, (isize)min_i64(bytes, (int64_t)sizeof block))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* .align and .balign take bytes, .p2align the power of two. */
+static bool emit_align(Asm *as, Cursor *cursor, bool is_power)
+{
+    int64_t align, fill = 0;
+    if (!expression_now(as, cursor, "an alignment", &align) ||
+        (cursor_take(cursor, ',') && !cursor_is_end(cursor) &&
+         !expression_now(as, cursor, "a fill byte", &fill)) ||
+        !cursor_finish(as, cursor)) {
+        return false;
+    }
+    if (is_power) {
+        align = align >= 0 && align <= 16 ? INT64_C(1) << align : 0;
+    }
+    if (align <= 0 || align > ALIGN_MAX || (align & (align - 1)) != 0) {
+        return fail_at(as, as->here.column, "expected an alignment of 1, 2, 4 .. %d bytes",
+                       ALIGN_MAX);
+    }
+    return section_align(as, (uint32_t)align, (uint32_t)(fill & 0xff));
+}
+
+static bool set_symbol(Asm *as, Cursor *cursor)
+{
+    cursor_skip(cursor);
+    uint32_t column = cursor_column(cursor);
+    Str name = cursor_name(cursor);
+    if (name.len == 0 || str_equal(name, S("."))) {
+        return fail_at(as, column, "expected the name of a symbol");
+    }
+    if (!cursor_take(cursor, ',')) {
+        return fail_at(as, cursor_column(cursor), "expected a comma");
+    }
+    int32_t node = expression_parse(as, cursor);
+    return node >= 0 && cursor_finish(as, cursor) && symbol_set(as, name, node, column);
+}
+
+static bool name_symbols(Asm *as, Cursor *cursor, bool is_global)
+{
+    bool is_more = true;
+    while (is_more) {
+        Str name = cursor_name(cursor);
+        if (name.len == 0) {
+            return fail_at(as, cursor_column(cursor), "expected the name of a symbol");
+        }
+        if (is_global) {
+            int32_t symbol = symbol_need(as, name);
+            as->object->symbols.at[symbol].is_global = true;
+        }
+        if (!take_comma_or_end(as, cursor, &is_more)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool enter_section(Asm *as, Cursor *cursor)
+{
+    Str name = cursor_name(cursor);
+    if (name.len == 0) {
+        return fail_at(as, cursor_column(cursor), "expected the name of a section");
+    }
+    bool is_code = str_starts(name, S(".text"));
+    if (cursor_take(cursor, ',')) {
+        cursor_skip(cursor);
+        isize begin = cursor->at;
+        isize end = cursor_take(cursor, '"') ? str_find(cursor->text, '"', begin + 1) : -1;
+        if (end < 0) {
+            return fail_at(as, cursor_column(cursor), "expected section flags in quotes");
+        }
+        is_code = is_code || str_find(str_slice(cursor->text, begin, end), 'x', 0) >= 0;
+        cursor->at = end + 1;
+        if (cursor_take(cursor, ',')) {
+            if (!cursor_take(cursor, '@') || cursor_name(cursor).len == 0) {
+                return fail_at(as, cursor_column(cursor), "expected @progbits or @nobits");
+            }
+        }
+    }
+    return cursor_finish(as, cursor) && section_select(as, name, is_code);
+}
+
+static bool include_file(Asm *as, Cursor *cursor)
+{
+    cursor_skip(cursor);
+    isize begin = cursor->at + 1;
+    isize end = cursor_take(cursor, '"') ? str_find(cursor->text, '"', begin) : -1;
+    if (end < 0) {
+        return fail_at(as, cursor_column(cursor), "expected a file name in quotes");
+    }
+    Str name = str_copy(str_slice(cursor->text, begin, end), as->keep), text;
+    cursor->at = end + 1;
+    if (!cursor_finish(as, cursor)) {
+        return false;
+    }
+    if (!as->includes || !as->includes->find(as->includes->context, name, &text)) {
+        return fail_at(as, as->here.column, "cannot find the included file '%.*s'", STR_ARG(name));
+    }
+    return source_push(as, name, text);
+}
+
+static bool purge_macro(Asm *as, Cursor *cursor)
+{
+    Str name = cursor_name(cursor);
+    const uint32_t *slot = str_map_get(&as->macro_index, name);
+    if (!slot || *slot == 0 || as->macros.at[*slot - 1].is_purged) {
+        return fail_at(as, cursor_column(cursor), "expected the name of a macro");
+    }
+    as->macros.at[*slot - 1].is_purged = true;
+    return cursor_finish(as, cursor);
+}
+
+static bool set_mode(Asm *as, Cursor *cursor, InsnContext mode)
+{
+    as->mode = mode;
+    as->has_mode = true;
+    return cursor_finish(as, cursor);
+}
+
+static bool is_defined(const Asm *as, Str name)
+{
+    int32_t symbol = symbol_find(as, name);
+    return symbol >= 0 && (as->object->symbols.at[symbol].section != SYMBOL_UNDEFINED ||
+                           as->symbol_state.at[symbol].node > 0);
+}
+
+/* Truth of .if, .ifdef, .ifndef, .ifc, .ifnc, .ifb, .ifnb. */
+static bool condition_holds(Asm *as, Str name, Cursor *cursor, bool *holds)
+{
+    if (str_equal(name, S(".if")) || str_equal(name, S(".elseif"))) {
+        int64_t number;
+        if (!expression_now(as, cursor, "a number", &number)) {
+            return false;
+        }
+        *holds = number != 0;
+    } else if (str_equal(name, S(".ifdef")) || str_equal(name, S(".ifndef"))) {
+        Str symbol = cursor_name(cursor);
+        if (symbol.len == 0) {
+            return fail_at(as, cursor_column(cursor), "expected the name of a symbol");
+        }
+        *holds = is_defined(as, symbol) == str_equal(name, S(".ifdef"));
+    } else if (str_equal(name, S(".ifb")) || str_equal(name, S(".ifnb"))) {
+        *holds = cursor_is_end(cursor) == str_equal(name, S(".ifb"));
+        cursor->at = cursor->text.len;
+    } else {
+        isize comma = str_find(cursor->text, ',', cursor->at);
+        if (comma < 0) {
+            return fail_at(as, cursor_column(cursor), "expected two texts with a comma between");
+        }
+        Str left = str_trim(str_slice(cursor->text, cursor->at, comma));
+        Str right = str_trim(str_slice(cursor->text, comma + 1, cursor->text.len));
+        *holds = str_equal(left, right) == str_equal(name, S(".ifc"));
+        cursor->at = cursor->text.len;
+    }
+    return cursor_finish(as, cursor);
+}
+
+bool condition_run(Asm *as, Str name, Cursor *cursor, bool *is_condition)
+{
+    static const char *const openers[] = {".if",   ".ifdef", ".ifndef", ".ifc",
+                                          ".ifnc", ".ifb",   ".ifnb"};
+    *is_condition = true;
+    Condition *top = as->condition_count > 0 ? &as->condition[as->condition_count - 1] : NULL;
+    for (size_t i = 0; i < sizeof openers / sizeof *openers; i++) {
+        if (str_equal(name, str_of(openers[i]))) {
+            if (as->condition_count == CONDITIONS_MAX) {
+                return fail_at(as, as->here.column, "expected at most %d nested conditions",
+                               CONDITIONS_MAX);
+            }
+            bool is_active = !top || top->is_active, holds = false;
+            if (is_active && !condition_holds(as, name, cursor, &holds)) {
+                return false;
+            }
+            as->condition[as->condition_count++] = (Condition){
+                .is_active = is_active && holds, .was_taken = holds, .is_parent_active = is_active};
+            return true;
+        }
+    }
+    bool is_else = str_equal(name, S(".else")), is_elseif = str_equal(name, S(".elseif"));
+    if (!is_else && !is_elseif && !str_equal(name, S(".endif"))) {
+        *is_condition = false;
+        return true;
+    }
+    if (!top || as->condition_count <= as->frame[as->frame_count - 1].condition_count) {
+        return fail_at(as, as->here.column, "%.*s without .if", STR_ARG(name));
+    }
+    if (!is_else && !is_elseif) {
+        as->condition_count--;
+        return cursor_finish(as, cursor);
+    }
+    if (top->had_else) {
+        return fail_at(as, as->here.column, "expected .endif after .else");
+    }
+    bool holds = is_else;
+    bool is_asked = top->is_parent_active && !top->was_taken;
+    if (is_elseif && is_asked && !condition_holds(as, name, cursor, &holds)) {
+        return false;
+    }
+    top->is_active = is_asked && holds;
+    top->was_taken = top->was_taken || holds;
+    top->had_else = is_else;
+    return is_elseif || cursor_finish(as, cursor);
+}
+
+bool directive_run(Asm *as, Str name, Cursor *cursor)
+{
+    typedef enum Directive {
+        RUN_WORKER,
+        RUN_SUPERVISOR,
+        RUN_TEXT,
+        RUN_DATA,
+        RUN_SECTION,
+        RUN_GLOBAL,
+        RUN_EXTERN,
+        RUN_IGNORE,
+        RUN_SWAP,
+        RUN_ALIGN,
+        RUN_P2ALIGN,
+        RUN_BYTE,
+        RUN_SHORT,
+        RUN_LONG,
+        RUN_HALF,
+        RUN_FLOAT,
+        RUN_SPACE,
+        RUN_SET,
+        RUN_MACRO,
+        RUN_PURGE,
+        RUN_REPEAT,
+        RUN_INCLUDE,
+    } Directive;
+    static const struct {
+        const char *name;
+        Directive directive;
+    } directives[] = {
+        {".worker", RUN_WORKER},
+        {".supervisor", RUN_SUPERVISOR},
+        {".text", RUN_TEXT},
+        {".data", RUN_DATA},
+        {".section", RUN_SECTION},
+        {".globl", RUN_GLOBAL},
+        {".global", RUN_GLOBAL},
+        {".extern", RUN_EXTERN},
+        {".type", RUN_IGNORE},
+        {".size", RUN_IGNORE},
+        {".allow_optimizations", RUN_SWAP},
+        {".error_on_invalid_operands", RUN_IGNORE},
+        {".error_on_invalid_bundles", RUN_IGNORE},
+        {".error_on_invalid_execution_mode", RUN_IGNORE},
+        {".align", RUN_ALIGN},
+        {".balign", RUN_ALIGN},
+        {".p2align", RUN_P2ALIGN},
+        {".byte", RUN_BYTE},
+        {".short", RUN_SHORT},
+        {".long", RUN_LONG},
+        {".word", RUN_LONG},
+        {".half", RUN_HALF},
+        {".float", RUN_FLOAT},
+        {".space", RUN_SPACE},
+        {".zero", RUN_SPACE},
+        {".skip", RUN_SPACE},
+        {".set", RUN_SET},
+        {".equ", RUN_SET},
+        {".macro", RUN_MACRO},
+        {".purgem", RUN_PURGE},
+        {".rept", RUN_REPEAT},
+        {".include", RUN_INCLUDE},
+    };
+    size_t found = 0, count = sizeof directives / sizeof *directives;
+    while (found < count && !str_equal(name, str_of(directives[found].name))) {
+        found++;
+    }
+    if (found == count) {
+        return fail_at(as, as->here.column, "expected a directive of this assembler, not '%.*s'",
+                       STR_ARG(name));
+    }
+    int64_t number;
+    switch (directives[found].directive) {
+    case RUN_WORKER:
+        return set_mode(as, cursor, CONTEXT_WORKER);
+    case RUN_SUPERVISOR:
+        return set_mode(as, cursor, CONTEXT_SUPERVISOR);
+    case RUN_TEXT:
+        return cursor_finish(as, cursor) && section_select(as, S(".text"), true);
+    case RUN_DATA:
+        return cursor_finish(as, cursor) && section_select(as, S(".data"), false);
+    case RUN_SECTION:
+        return enter_section(as, cursor);
+    case RUN_GLOBAL:
+        return name_symbols(as, cursor, true);
+    case RUN_EXTERN:
+        return name_symbols(as, cursor, false);
+    case RUN_IGNORE:
+        return true;
+    case RUN_SWAP:
+        as->may_swap = true;
+        return cursor_finish(as, cursor);
+    case RUN_ALIGN:
+        return emit_align(as, cursor, false);
+    case RUN_P2ALIGN:
+        return emit_align(as, cursor, true);
+    case RUN_BYTE:
+        return emit_integers(as, cursor, 1);
+    case RUN_SHORT:
+        return emit_integers(as, cursor, 2);
+    case RUN_LONG:
+        return emit_integers(as, cursor, 4);
+    case RUN_HALF:
+        return emit_reals(as, cursor, true);
+    case RUN_FLOAT:
+        return emit_reals(as, cursor, false);
+    case RUN_SPACE:
+        return emit_space(as, cursor);
+    case RUN_SET:
+        return set_symbol(as, cursor);
+    case RUN_MACRO:
+        return source_define_macro(as, cursor);
+    case RUN_PURGE:
+        return purge_macro(as, cursor);
+    case RUN_REPEAT:
+        return expression_now(as, cursor, "a repeat count", &number) && cursor_finish(as, cursor) &&
+               source_push_repeat(as, number);
+    case RUN_INCLUDE:
+        return include_file(as, cursor);
+    }
+    return false;
+}

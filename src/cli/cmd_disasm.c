@@ -1,0 +1,79 @@
+/* `tessera disasm`: raw bytes to text (product.md 4). */
+#include "asm/asm.h"
+#include "base/file.h"
+#include "cli/cli.h"
+#include <unistd.h>
+
+enum { CODE_BYTES_MAX = 16 << 20 };
+
+typedef struct DisasmArguments {
+    const char *file;
+    int64_t base;
+    InsnContext context;
+    bool is_plain;
+} DisasmArguments;
+
+enum { FLAG_BASE, FLAG_SUPERVISOR, FLAG_WORKER, FLAG_PLAIN };
+static const Flag disasm_flags[] = {
+    {"--base", "ADDR", "address of the first byte (default 0x4c010)"},
+    {"--supervisor", NULL, "the code is the supervisor's"},
+    {"--worker", NULL, "the code is a worker's (default)"},
+    {"--plain", NULL, "print text that assembles to the same bytes"},
+};
+
+static bool take(void *context, int flag, const char *value, Error *err)
+{
+    DisasmArguments *arguments = context;
+    switch (flag) {
+    case FLAG_BASE:
+        return cli_int("--base", value, 0, UINT32_MAX, &arguments->base, err);
+    case FLAG_SUPERVISOR:
+        arguments->context = CONTEXT_SUPERVISOR;
+        return true;
+    case FLAG_WORKER:
+        arguments->context = CONTEXT_WORKER;
+        return true;
+    case FLAG_PLAIN:
+        arguments->is_plain = true;
+        return true;
+    default:
+        break;
+    }
+    if (arguments->file) {
+        return error_set(err, ERROR_INPUT, NULL, "expected one file, found also %s", value);
+    }
+    arguments->file = value;
+    return true;
+}
+
+int cmd_disasm(int argc, char **argv)
+{
+    DisasmArguments arguments = {.base = 0x4c010, .context = CONTEXT_WORKER};
+    int done;
+    if (!cli_parse(argc, argv, "[OPTIONS] FILE.bin", "Prints raw bytes as IPU21 code.",
+                   disasm_flags, sizeof disasm_flags / sizeof *disasm_flags, take, &arguments,
+                   &done)) {
+        return done;
+    }
+    Error err = {0};
+    if (!arguments.file) {
+        error_set(&err, ERROR_INPUT, NULL, "disasm: expected a file (see tessera disasm --help)");
+        return cli_fail(&err);
+    }
+    if (arguments.base % 4 != 0) {
+        error_set(&err, ERROR_INPUT, NULL, "option --base: expected a multiple of 4");
+        return cli_fail(&err);
+    }
+    Arena arena = arena_create(INT64_C(1) << 26);
+    Str bytes;
+    bool is_good = file_read(arguments.file, CODE_BYTES_MAX, &arena, &bytes, &err);
+    if (is_good) {
+        Writer writer = writer_file(STDOUT_FILENO, &arena);
+        asm_disassemble(&writer, (const uint8_t *)bytes.at, bytes.len, (uint32_t)arguments.base,
+                        arguments.context, arguments.is_plain);
+        is_good = writer_flush(&writer) ||
+                  error_set(&err, ERROR_INPUT, "standard output", "cannot write the text");
+    }
+    arena_destroy(&arena);
+    return is_good ? 0 : cli_fail(&err);
+}

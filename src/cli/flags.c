@@ -1,0 +1,93 @@
+/* Flag parsing shared by the subcommands: `--name VALUE`, `--name=VALUE`, switches, plain arguments. */
+#include "cli/cli.h"
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+int cli_fail(const Error *err)
+{
+    fflush(stdout);
+    if (err->where[0] != 0)
+        fprintf(stderr, "tessera: %s: %s\n", err->where, err->message);
+    else
+        fprintf(stderr, "tessera: %s\n", err->message);
+    return err->code == ERROR_NONE ? 70 : (int)err->code;
+}
+
+static void print_usage(const char *command, const char *usage, const char *about,
+                        const Flag *flags, int flag_count)
+{
+    printf("usage: tessera %s %s\n\n%s\n", command, usage, about);
+    if (flag_count > 0)
+        printf("\n");
+    for (int i = 0; i < flag_count; i++) {
+        char left[64];
+        snprintf(left, sizeof left, "%s%s%s", flags[i].name, flags[i].value ? " " : "",
+                 flags[i].value ? flags[i].value : "");
+        printf("  %-26s %s\n", left, flags[i].help);
+    }
+}
+
+bool cli_parse(int argc, char **argv, const char *usage, const char *about, const Flag *flags,
+               int flag_count, FlagTaker take, void *context, int *done)
+{
+    Error err = {0};
+    for (int i = 1; i < argc; i++) {
+        const char *text = argv[i];
+        if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) {
+            print_usage(argv[0], usage, about, flags, flag_count);
+            *done = 0;
+            return false;
+        }
+        int flag = -1;
+        const char *value = text;
+        if (text[0] == '-' && text[1] != 0) {
+            const char *equals = text[1] == '-' ? strchr(text, '=') : NULL;
+            size_t len = equals ? (size_t)(equals - text) : strlen(text);
+            for (int f = 0; f < flag_count; f++)
+                if (strlen(flags[f].name) == len && strncmp(flags[f].name, text, len) == 0)
+                    flag = f;
+            if (flag < 0) {
+                error_set(&err, ERROR_INPUT, NULL, "unknown option %.*s (see tessera %s --help)",
+                          (int)len, text, argv[0]);
+                break;
+            }
+            value = equals ? equals + 1 : NULL;
+            if (flags[flag].value == NULL && equals) {
+                error_set(&err, ERROR_INPUT, NULL, "option %s takes no value", flags[flag].name);
+                break;
+            }
+            if (flags[flag].value != NULL && value == NULL) {
+                if (i + 1 >= argc) {
+                    error_set(&err, ERROR_INPUT, NULL, "option %s needs a value: %s",
+                              flags[flag].name, flags[flag].value);
+                    break;
+                }
+                value = argv[++i];
+            }
+        }
+        if (!take(context, flag, value, &err))
+            break;
+    }
+    if (err.code != ERROR_NONE) {
+        *done = cli_fail(&err);
+        return false;
+    }
+    return true;
+}
+
+bool cli_int(const char *flag, const char *text, int64_t low, int64_t high, int64_t *out,
+             Error *err)
+{
+    if (str_to_int(str_of(text), out) && *out >= low && *out <= high)
+        return true;
+    return error_set(err, ERROR_INPUT, NULL,
+                     "option %s: expected an integer from %lld to %lld, found %s", flag,
+                     (long long)low, (long long)high, text);
+}
+
+int64_t cli_peak_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : 0;
+}
