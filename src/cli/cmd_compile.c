@@ -1,0 +1,266 @@
+/* tessera compile: checkpoint -> package. What this version does not do is refused by name. */
+#include "cli/cli.h"
+#include "compile/compile.h"
+#include "import/import.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { KEEP_BYTES_LOG2 = 36 };
+
+typedef struct CompileFlags {
+    const char *model, *output;
+    int64_t tiles, layers, threads, tile;
+    uint32_t dump;
+    Stage stop_after;
+    bool is_quiet, is_json, is_verbose;
+} CompileFlags;
+
+enum {
+    FLAG_OUTPUT,
+    FLAG_TILES,
+    FLAG_LAYERS,
+    FLAG_BATCH,
+    FLAG_PRECISION,
+    FLAG_DUMP,
+    FLAG_STOP,
+    FLAG_TILE,
+    FLAG_THREADS,
+    FLAG_JSON,
+    FLAG_QUIET,
+    FLAG_VERBOSE,
+    FLAG_FP8_SCALE,
+    FLAG_ATTENTION,
+    FLAG_BASELINE,
+    FLAG_PLAN,
+    FLAG_SAVE_PLAN,
+    FLAG_OPTIMIZE,
+    FLAG_PROFILE,
+    FLAG_ISA_FLAGS,
+};
+
+static const Flag flags[] = {
+    [FLAG_OUTPUT] = {"-o", "P.ipuexe", "package to write"},
+    [FLAG_TILES] = {"--tiles", "N", "use logical tiles 0..N-1 (default 1472)"},
+    [FLAG_LAYERS] = {"--layers", "N", "only the first N layers"},
+    [FLAG_BATCH] = {"--batch", "N", "images a call; 1 in this version"},
+    [FLAG_PRECISION] = {"--precision", "fp16", "fp16 in this version"},
+    [FLAG_DUMP] = {"--dump", "STAGES",
+                   "print stages as text: graph,plan,work,place,exchange,rows,code"},
+    [FLAG_STOP] = {"--stop-after", "STAGE", "stop there and write no package"},
+    [FLAG_TILE] = {"--dump-tile", "P", "physical tile whose code is dumped (default 0)"},
+    [FLAG_THREADS] = {"-j", "N", "threads (default: all cores)"},
+    [FLAG_JSON] = {"--json", NULL, "summary as JSON"},
+    [FLAG_QUIET] = {"-q", NULL, "no progress"},
+    [FLAG_VERBOSE] = {"-v", NULL, "list the exchange phases as well"},
+    [FLAG_FP8_SCALE] = {"--fp8-scale", "E", "not in this version"},
+    [FLAG_ATTENTION] = {"--attention", "auto", "auto in this version"},
+    [FLAG_BASELINE] = {"--baseline", "normal", "normal in this version"},
+    [FLAG_PLAN] = {"--plan", "F", "not in this version"},
+    [FLAG_SAVE_PLAN] = {"--save-plan", "F", "not in this version"},
+    [FLAG_OPTIMIZE] = {"--optimize", "0", "0 in this version: no search"},
+    [FLAG_PROFILE] = {"--profile", "none", "none in this version"},
+    [FLAG_ISA_FLAGS] = {"--isa-flags", "F", "not in this version"},
+};
+
+static bool take_stages(const char *value, uint32_t *mask, Error *err)
+{
+    Str rest = str_of(value);
+    while (rest.len > 0) {
+        Str name = str_cut(&rest, ',');
+        Stage stage;
+        if (!stage_find(name, &stage))
+            return error_set(err, ERROR_INPUT, NULL,
+                             "option --dump: unknown stage %.*s (graph, plan, work, place, "
+                             "exchange, rows, code)",
+                             STR_ARG(name));
+        *mask |= 1u << stage;
+    }
+    return true;
+}
+
+/* A flag whose only supported value is `only`. */
+static bool take_only(int flag, const char *value, const char *only, Error *err)
+{
+    if (only != NULL && strcmp(value, only) == 0)
+        return true;
+    if (only == NULL)
+        return error_set(err, ERROR_INPUT, NULL, "option %s is not supported in this version",
+                         flags[flag].name);
+    return error_set(err, ERROR_INPUT, NULL,
+                     "option %s %s is not supported in this version; expected %s", flags[flag].name,
+                     value, only);
+}
+
+static bool take(void *context, int flag, const char *value, Error *err)
+{
+    CompileFlags *f = context;
+    int64_t n;
+    switch (flag) {
+    case -1:
+        if (f->model != NULL)
+            return error_set(err, ERROR_INPUT, NULL, "one MODEL expected, found also %s", value);
+        f->model = value;
+        return true;
+    case FLAG_OUTPUT:
+        f->output = value;
+        return true;
+    case FLAG_TILES:
+        return cli_int("--tiles", value, 1, CHIP_TILES, &f->tiles, err);
+    case FLAG_LAYERS:
+        return cli_int("--layers", value, 1, 1000, &f->layers, err);
+    case FLAG_BATCH:
+        if (!cli_int("--batch", value, 1, 64, &n, err))
+            return false;
+        return n == 1 || take_only(flag, value, "1", err);
+    case FLAG_PRECISION:
+        return take_only(flag, value, "fp16", err);
+    case FLAG_DUMP:
+        return take_stages(value, &f->dump, err);
+    case FLAG_STOP:
+        if (stage_find(str_of(value), &f->stop_after))
+            return true;
+        return error_set(err, ERROR_INPUT, NULL, "option --stop-after: unknown stage %s", value);
+    case FLAG_TILE:
+        return cli_int("--dump-tile", value, 0, CHIP_TILES - 1, &f->tile, err);
+    case FLAG_THREADS:
+        return cli_int("-j", value, 1, 256, &f->threads, err);
+    case FLAG_JSON:
+        f->is_json = true;
+        return true;
+    case FLAG_QUIET:
+        f->is_quiet = true;
+        return true;
+    case FLAG_VERBOSE:
+        f->is_verbose = true;
+        return true;
+    case FLAG_ATTENTION:
+        return take_only(flag, value, "auto", err);
+    case FLAG_BASELINE:
+        return take_only(flag, value, "normal", err);
+    case FLAG_OPTIMIZE:
+        return take_only(flag, value, "0", err);
+    case FLAG_PROFILE:
+        return take_only(flag, value, "none", err);
+    default:
+        return take_only(flag, value, NULL, err);
+    }
+}
+
+static void print_summary(Writer *out, const CompileFlags *f, const Model *model,
+                          const CompileResult *r, double seconds)
+{
+    const Package *p = &r->package;
+    int64_t phases = 0;
+    for (isize i = 0; i < p->phases.len; i++)
+        phases += p->phases.at[i].repeats;
+    if (f->is_json) {
+        write_fmt(out, "{\"model\":");
+        write_json_str(out, model->name);
+        write_fmt(out, ",\"package\":");
+        write_json_str(out, str_of(f->output));
+        write_fmt(out,
+                  ",\"tiles\":%d,\"estimated_cycles\":%" PRId64
+                  ",\"scheduled_exchange_cycles\":%" PRId64 ",\"bound_exchange_cycles\":%" PRId64
+                  ",\"phases\":%" PRId64 ",\"tile_bytes_min\":%" PRId64
+                  ",\"tile_bytes_median\":%" PRId64 ",\"tile_bytes_max\":%" PRId64
+                  ",\"seconds\":%.3f,\"peak_bytes\":%" PRId64 ",\"stages\":{",
+                  p->tiles_used, r->plan.estimate.estimated_cycles, r->scheduled_exchange_cycles,
+                  r->bound_exchange_cycles, phases, p->tile_bytes_min, p->tile_bytes_median,
+                  p->tile_bytes_max, seconds, cli_peak_bytes());
+        for (int s = 0; s < STAGE_COUNT; s++)
+            write_fmt(out, "%s\"%.*s\":%.3f", s ? "," : "", STR_ARG(stage_name((Stage)s)),
+                      r->seconds[s]);
+        write_fmt(out, "}}\n");
+        return;
+    }
+    write_fmt(out, "%s\n", f->output);
+    write_fmt(out, "  model              %.*s, %" PRId64 " parameters, %d tiles\n",
+              STR_ARG(model->name), model->parameters, p->tiles_used);
+    write_fmt(out, "  estimated          %" PRId64 " cycles a call\n",
+              r->plan.estimate.estimated_cycles);
+    write_fmt(out,
+              "  scheduled exchange %" PRId64 " cycles in %" PRId64 " phases (bound %" PRId64 ")\n",
+              r->scheduled_exchange_cycles, phases, r->bound_exchange_cycles);
+    write_fmt(out, "  bytes per tile     min %" PRId64 "  median %" PRId64 "  max %" PRId64 "\n",
+              p->tile_bytes_min, p->tile_bytes_median, p->tile_bytes_max);
+    write_fmt(out, "  compiled in        %.2f s host time (", seconds);
+    for (int s = 0, n = 0; s < STAGE_COUNT; s++)
+        if (r->seconds[s] >= 0.005)
+            write_fmt(out, "%s%.*s %.2f", n++ ? ", " : "", STR_ARG(stage_name((Stage)s)),
+                      r->seconds[s]);
+    write_fmt(out, "), peak memory %.0f MiB\n", (double)cli_peak_bytes() / 1048576.0);
+    if (!f->is_verbose)
+        return;
+    write_fmt(out, "  %-44s %7s %9s %9s %7s %6s\n", "phase", "repeats", "transfers", "words",
+              "horizon", "row B");
+    for (isize i = 0; i < p->phases.len; i++) {
+        const PhaseRecord *phase = &p->phases.at[i];
+        write_fmt(out, "  %-44.*s %7u %9u %9" PRIu64 " %7u %6u\n", STR_ARG(phase->name),
+                  phase->repeats, phase->transfers, phase->words, phase->horizon,
+                  phase->row_bytes_max);
+    }
+}
+
+static bool compile_model(const CompileFlags *f, Error *err)
+{
+    double begin = time_seconds();
+    Arena keep = arena_create((isize)1 << KEEP_BYTES_LOG2),
+          scratch = arena_create((isize)1 << KEEP_BYTES_LOG2);
+    Writer out = writer_file(STDOUT_FILENO, &keep), progress = writer_file(STDERR_FILENO, &keep);
+    Model model;
+    ModelOptions model_options = {.layers = (int32_t)f->layers, .want_graph = true};
+    KernelLibrary library;
+    if (!model_open(f->model, &model_options, &keep, scratch, &model, err))
+        return false;
+    if (!library_load(&keep, scratch, &library, err))
+        return false;
+    CompileOptions options = {.tiles = (int32_t)f->tiles,
+                              .threads = (int)f->threads,
+                              .dump = f->dump,
+                              .dump_to = &out,
+                              .stop_after = f->stop_after,
+                              .dump_tile = (int)f->tile,
+                              .progress = f->is_quiet ? NULL : &progress};
+    CompileResult result;
+    if (!f->is_quiet) {
+        write_fmt(&progress, "compiling %.*s\n", STR_ARG(model.name));
+        writer_flush(&progress);
+    }
+    bool ok = compile_plan(&model.graph, &library, &options, &keep, scratch, &result, err);
+    if (ok && f->stop_after == STAGE_PACKAGE) {
+        double write_begin = time_seconds();
+        ok = package_write(&result.package, f->output, scratch, err);
+        result.seconds[STAGE_PACKAGE] = time_seconds() - write_begin;
+        if (ok)
+            print_summary(&out, f, &model, &result, time_seconds() - begin);
+    }
+    if (!writer_flush(&out) && ok)
+        ok = error_set(err, ERROR_INPUT, "standard output", "cannot write");
+    model_close(&model);
+    arena_destroy(&keep);
+    arena_destroy(&scratch);
+    return ok;
+}
+
+int cmd_compile(int argc, char **argv)
+{
+    CompileFlags f = {.stop_after = STAGE_PACKAGE};
+    int done;
+    if (!cli_parse(argc, argv, "MODEL -o P.ipuexe [OPTIONS]",
+                   "Plans the network so that every weight stays in tile SRAM and writes the "
+                   "application package.\n"
+                   "MODEL is a directory in Hugging Face form (config.json, model.safetensors).",
+                   flags, sizeof flags / sizeof *flags, take, &f, &done))
+        return done;
+    Error err = {0};
+    if (f.model == NULL)
+        error_set(&err, ERROR_INPUT, NULL, "compile needs a MODEL (see tessera compile --help)");
+    if (f.output == NULL && f.stop_after == STAGE_PACKAGE)
+        error_set(&err, ERROR_INPUT, NULL, "compile needs -o P.ipuexe (or --stop-after STAGE)");
+    if (err.code != ERROR_NONE || !compile_model(&f, &err))
+        return cli_fail(&err);
+    return 0;
+}

@@ -1,0 +1,55 @@
+/* Entry point: picks the subcommand. Exit codes: 0 done, 1 no, 2 bad input, 3 simulated fault, 70 our bug (product.md 4). */
+#include "cli/cli.h"
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *about;
+} Command;
+
+static const Command commands[] = {
+    {"fixture", cmd_fixture, "write a randomised checkpoint in Hugging Face form"},
+    {"info", cmd_info, "what a checkpoint holds, which architecture, what is missing or unknown"},
+    {"compile", cmd_compile, "checkpoint -> application package (.ipuexe)"},
+    {"run", cmd_run, "run pictures on the simulated chip"},
+    {"verify", cmd_verify, "resident calls against the FP32 oracle"},
+    {"inspect", cmd_inspect, "look inside a package"},
+    {"asm", cmd_asm, "assemble IPU21 code"},
+    {"disasm", cmd_disasm, "disassemble IPU21 code"},
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static void print_help(FILE *out)
+{
+    fprintf(out, "tessera: SDK-free compiler and machine model for the Graphcore IPU21\n\nusage: "
+                 "tessera COMMAND [OPTIONS]\n\n");
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].about);
+    fprintf(out, "\n`tessera COMMAND --help` describes a command. Not there yet: replay, embed, "
+                 "search, sweep, report, tile, bench.\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return ERROR_INPUT;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return 0;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("tessera 0.1");
+        return 0;
+    }
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    Error err = {0};
+    error_set(&err, ERROR_INPUT, NULL, "unknown command %s (see tessera --help)", argv[1]);
+    return cli_fail(&err);
+}

@@ -1,0 +1,345 @@
+/* Assembles the Package: one support image and one argument table per used tile, one shared non-participant image for the rest
+ * (decisions.md A4), bindings with packing records (A1), phase table and symbols. */
+#include "emit/program.h"
+#include "layout/layout.h"
+
+enum { KERNELS_AT = SRAM_IMAGE_BASE + 0x10, LAUNCH_WORDS = 4 };
+
+static uint32_t round8(uint32_t v)
+{
+    return (v + 7) & ~7u;
+}
+
+uint32_t emit_fixed_bytes(const KernelLibrary *library)
+{
+    return KERNELS_AT - SRAM_BASE + round8(library->code_bytes) + FETCH_AHEAD_BYTES;
+}
+
+/* First call of every tile in every calls step, as two tables [step][tile]. */
+typedef struct CallIndex {
+    int32_t *first, *end; /* [tiles][steps] */
+} CallIndex;
+
+static CallIndex index_calls(const Work *work, Arena *arena)
+{
+    isize steps = work->steps.len;
+    CallIndex index = {arena_array(arena, int32_t, work->tiles * steps),
+                       arena_array(arena, int32_t, work->tiles * steps)};
+    for (int32_t s = 0; s < steps; s++) {
+        const WorkStep *step = &work->steps.at[s];
+        if (step->kind != WORK_CALLS)
+            continue;
+        for (int32_t c = step->first; c < step->first + step->count; c++) {
+            isize at = work->calls.at[c].tile.id * steps + s;
+            if (index.end[at] == 0)
+                index.first[at] = c;
+            index.end[at] = c + 1;
+        }
+    }
+    return index;
+}
+
+uint32_t emit_program_bytes_max(const Work *work, Arena scratch)
+{
+    uint32_t *words = arena_array(&scratch, uint32_t, CHIP_TILES);
+    uint32_t common = 32, most = 0;
+    for (isize s = 0; s < work->steps.len; s++)
+        common += 5;
+    for (isize c = 0; c < work->calls.len; c++)
+        words[work->calls.at[c].tile.id] += 2 + 3 * (uint32_t)work->calls.at[c].arg_count;
+    for (int t = 0; t < CHIP_TILES; t++)
+        most = words[t] > most ? words[t] : most;
+    return (most + common) * 4;
+}
+
+typedef struct EmitJob {
+    const Work *work;
+    const Placement *placement;
+    const Schedule *schedule;
+    const EmitInfo *info;
+    const uint8_t *kernel_bytes;
+    uint32_t kernel_len;
+    SupportMap map; /* kernels and entries; rows and program differ per tile */
+    CallIndex calls;
+    int32_t phases;
+    int32_t *row_of; /* [tile][phase]: index into schedule->rows + 1, 0 none */
+    Arena *arenas;   /* per worker */
+    uint8_t **image; /* per logical tile */
+    uint32_t *image_bytes;
+    uint8_t **table;
+    uint32_t *table_bytes;
+} EmitJob;
+
+static void emit_tile(void *context, isize index, int worker)
+{
+    EmitJob *job = context;
+    Arena *arena = &job->arenas[worker];
+    const Work *work = job->work;
+    Tile tile = {(uint16_t)index};
+    SupportMap map = job->map;
+    RowWordVec rows = {0}, words = {0}, tables = {0};
+    map.rows = round8(map.kernels + job->kernel_len);
+    uint32_t *row_address = arena_array(arena, uint32_t, job->phases + 1);
+    for (int32_t p = 0; p < job->phases; p++) {
+        int32_t row = job->row_of[index * job->phases + p];
+        if (row == 0)
+            continue;
+        const Row *r = &job->schedule->rows.at[row - 1];
+        row_address[p] = map.rows + (uint32_t)rows.len * 4;
+        for (int32_t i = 0; i < r->word_count; i++)
+            *vec_push(&rows, arena) = job->schedule->words.at[r->word_first + i];
+        if (rows.len % 2 != 0)
+            *vec_push(&rows, arena) = isa_word(INSN_setzi_mmmn_zi, 14, 0, 0, 0);
+    }
+    map.program = map.rows + (uint32_t)rows.len * 4;
+    isize steps = work->steps.len;
+    TileWork tile_work = {tile, true, &job->calls.first[index * steps],
+                          &job->calls.end[index * steps], row_address};
+    program_build(work, job->placement, &map, &tile_work, &words, &tables, arena);
+
+    uint32_t end = map.program + (uint32_t)words.len * 4;
+    uint8_t *image = arena_alloc(arena, end - SRAM_IMAGE_BASE, 16);
+    uint32_t launch[LAUNCH_WORDS] = {isa_word(INSN_setzi_mmmn_zi, 0, map.program, 0, 0),
+                                     isa_word(INSN_br_mmmn, 0, 0, 0, 0), 0, 0};
+    memcpy(image, launch, 8);
+    memcpy(image + (map.kernels - SRAM_IMAGE_BASE), job->kernel_bytes, job->kernel_len);
+    if (rows.len > 0)
+        memcpy(image + (map.rows - SRAM_IMAGE_BASE), rows.at, (size_t)rows.len * 4);
+    memcpy(image + (map.program - SRAM_IMAGE_BASE), words.at, (size_t)words.len * 4);
+    job->image[index] = image;
+    job->image_bytes[index] = end - SRAM_IMAGE_BASE;
+    job->table[index] = (uint8_t *)tables.at;
+    job->table_bytes[index] = (uint32_t)tables.len * 4;
+}
+
+/* Launch branch and program of a tile that takes part in nothing. */
+static Segment idle_segment(const EmitJob *job, Arena *keep)
+{
+    SupportMap map = job->map;
+    map.program = KERNELS_AT;
+    RowWordVec words = {0}, tables = {0};
+    TileWork tile = {.is_used = false};
+    program_build(job->work, job->placement, &map, &tile, &words, &tables, keep);
+    uint32_t bytes = KERNELS_AT - SRAM_IMAGE_BASE + (uint32_t)words.len * 4;
+    uint8_t *image = arena_alloc(keep, bytes, 16);
+    uint32_t launch[2] = {isa_word(INSN_setzi_mmmn_zi, 0, map.program, 0, 0),
+                          isa_word(INSN_br_mmmn, 0, 0, 0, 0)};
+    memcpy(image, launch, sizeof launch);
+    memcpy(image + (KERNELS_AT - SRAM_IMAGE_BASE), words.at, (size_t)words.len * 4);
+    return (Segment){SRAM_IMAGE_BASE, bytes, image, bytes, SEGMENT_READ | SEGMENT_EXECUTE};
+}
+
+static bool add_images(EmitJob *job, Package *out, Arena *keep, Error *err)
+{
+    const Work *work = job->work;
+    Segment idle = idle_segment(job, keep);
+    for (int32_t p = 0; p < CHIP_TILES; p++) {
+        PhysTile phys = {(uint16_t)p};
+        Tile tile = tile_of(phys);
+        int32_t first = (int32_t)out->segments.len;
+        if (tile.id >= work->tiles) {
+            *vec_push(&out->segments, keep) = idle;
+        } else {
+            uint32_t bytes = job->image_bytes[tile.id],
+                     limit =
+                         work->support_bytes - (SRAM_IMAGE_BASE - SRAM_BASE) - FETCH_AHEAD_BYTES;
+            if (bytes > limit)
+                return error_set(err, ERROR_NO, NULL,
+                                 "does not fit: kernels, rows and program of tile %u need %u "
+                                 "bytes, the support grant is over by %u",
+                                 tile.id, bytes, bytes - limit);
+            *vec_push(&out->segments, keep) = (Segment){SRAM_IMAGE_BASE, bytes, job->image[tile.id],
+                                                        bytes, SEGMENT_READ | SEGMENT_EXECUTE};
+            ASSERT(job->table_bytes[tile.id] <= work->descriptor_bytes_max);
+            if (job->table_bytes[tile.id] > 0)
+                *vec_push(&out->segments, keep) = (Segment){
+                    job->placement->descriptor[tile.id], job->table_bytes[tile.id],
+                    job->table[tile.id], job->table_bytes[tile.id], SEGMENT_READ | SEGMENT_WRITE};
+        }
+        *vec_push(&out->tiles, keep) =
+            (TileImage){phys, SRAM_IMAGE_BASE, first, (int32_t)out->segments.len - first};
+    }
+    return true;
+}
+
+static void add_binding(const EmitJob *job, int32_t v, int32_t iteration, BindingKind kind,
+                        Package *out, Arena *keep)
+{
+    const PlanValue *value = &job->work->plan->values.at[v];
+    const Layout *layout = &value->layout;
+    Binding binding = {.name = value->iterations > 0
+                                   ? str_format(keep, "%.*s[%d]", STR_ARG(value->name), iteration)
+                                   : value->name,
+                       .kind = kind,
+                       .dtype = layout->dtype,
+                       .order = order_name(layout->order),
+                       .rows = layout->rows,
+                       .cols = layout->cols,
+                       .shard_first = (int32_t)out->shards.len,
+                       .shard_count = (int32_t)layout->shards.len};
+    if (kind != BINDING_OUTPUT)
+        binding.packing = value->packings[iteration];
+    for (isize s = 0; s < layout->shards.len; s++) {
+        const Shard *shard = &layout->shards.at[s];
+        int32_t buffer = job->work->buffer_of[job->work->value_first[v] + s];
+        *vec_push(&out->shards, keep) = (BindingShard){
+            .tile = phys_of(shard->tile),
+            .address = job->placement->address[buffer] +
+                       (uint32_t)iteration * job->placement->stride[buffer],
+            .bytes = (uint32_t)shard_bytes(layout, shard),
+            .alloc_rows = shard->alloc_rows,
+            .alloc_cols = shard->alloc_cols,
+            .box = shard->box,
+        };
+    }
+    *vec_push(&out->bindings, keep) = binding;
+}
+
+static void add_bindings(const EmitJob *job, Package *out, Arena *keep)
+{
+    const Plan *plan = job->work->plan;
+    for (int kind = 0; kind < BINDING_KIND_COUNT; kind++)
+        for (int32_t v = 1; v < plan->values.len; v++) {
+            const PlanValue *value = &plan->values.at[v];
+            if (kind == BINDING_INPUT && value->role == PLAN_INPUT)
+                add_binding(job, v, 0, BINDING_INPUT, out, keep);
+            if (kind == BINDING_WEIGHT && value->role == PLAN_PARAMETER)
+                for (int32_t i = 0; i < max_i64(1, value->iterations); i++)
+                    add_binding(job, v, i, BINDING_WEIGHT, out, keep);
+            if (kind == BINDING_OUTPUT && value->is_output)
+                add_binding(job, v, 0, BINDING_OUTPUT, out, keep);
+        }
+}
+
+static void add_phases(const EmitJob *job, Package *out, Arena *keep)
+{
+    const Work *work = job->work;
+    uint32_t repeats = 1;
+    int32_t phase = 0;
+    for (isize s = 0; s < work->steps.len; s++) {
+        const WorkStep *step = &work->steps.at[s];
+        if (step->kind == WORK_LOOP_BEGIN)
+            repeats = (uint32_t)step->loop_count;
+        if (step->kind == WORK_LOOP_END)
+            repeats = 1;
+        if (step->kind != WORK_PHASE)
+            continue;
+        const NameTable *names = &work->plan->names;
+        Str operation = name_of(names, step->provenance.operation),
+            reason = name_of(names, step->provenance.reason);
+        PhaseRecord record = {
+            .name = str_format(keep, "%.*s: %.*s", STR_ARG(operation), STR_ARG(reason)),
+            .repeats = repeats,
+            .transfers = (uint32_t)step->count,
+            .horizon = (uint32_t)job->schedule->horizon[phase]};
+        for (int32_t t = step->first; t < step->first + step->count; t++)
+            record.words += work->transfers.at[t].words;
+        *vec_push(&out->phases, keep) = record;
+        phase++;
+    }
+    for (isize r = 0; r < job->schedule->rows.len; r++) {
+        const Row *row = &job->schedule->rows.at[r];
+        PhaseRecord *record = &out->phases.at[row->phase];
+        record->row_bytes_max = (uint32_t)max_i64(record->row_bytes_max, row->word_count * 4);
+    }
+}
+
+/* Where every buffer lies, for fault messages and inspect (decisions.md A2: buffer bounds). */
+static void add_regions(const EmitJob *job, Package *out, Arena *keep)
+{
+    const Work *work = job->work;
+    for (isize b = 1; b < work->buffers.len; b++) {
+        const Buffer *buffer = &work->buffers.at[b];
+        uint32_t bytes =
+            buffer->bytes + (uint32_t)(buffer->iterations - 1) * job->placement->stride[b];
+        *vec_push(&out->regions, keep) =
+            (DebugRegion){phys_of(buffer->tile), job->placement->address[b], bytes,
+                          work->plan->values.at[buffer->value].name};
+    }
+}
+
+static int by_value(const void *a, const void *b, const void *context)
+{
+    (void)context;
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void add_memory_summary(const EmitJob *job, Package *out, Arena scratch)
+{
+    int32_t tiles = job->work->tiles;
+    int64_t *bytes = arena_array(&scratch, int64_t, tiles);
+    for (int32_t t = 0; t < tiles; t++)
+        bytes[t] = job->placement->used_bytes[t] + job->image_bytes[t];
+    sort_stable(bytes, tiles, sizeof *bytes, by_value, NULL, scratch);
+    out->tiles_used = tiles;
+    out->tile_bytes_min = bytes[0];
+    out->tile_bytes_median = bytes[tiles / 2];
+    out->tile_bytes_max = bytes[tiles - 1];
+}
+
+bool emit_package(const Work *work, const Placement *placement, const Schedule *schedule,
+                  const KernelLibrary *library, const EmitInfo *info, Arena *keep, Arena scratch,
+                  Package *out, Error *err)
+{
+    *out = (Package){.compiler_version = info->compiler_version,
+                     .model = info->model,
+                     .graph_digest = info->digest};
+    EmitJob job = {.work = work, .placement = placement, .schedule = schedule, .info = info};
+    Resolved resolved;
+    if (!object_resolve(library->objects, library->object_count, KERNELS_AT, keep, scratch,
+                        &resolved, err))
+        return false;
+    job.kernel_bytes = resolved.at;
+    job.kernel_len = (uint32_t)resolved.len;
+    job.map.kernels = KERNELS_AT;
+    for (int k = 1; k < KERNEL_COUNT; k++) {
+        Str name = kernel_of((KernelId)k)->name;
+        bool found = object_find(library->objects, library->object_count, &resolved, name,
+                                 &job.map.entry_of[k]);
+        ASSERT(found); /* library_load */
+        *vec_push(&out->symbols, keep) = (DebugSymbol){name, job.map.entry_of[k]};
+    }
+    for (isize s = 0; s < work->steps.len; s++)
+        job.phases += work->steps.at[s].kind == WORK_PHASE;
+    job.row_of = arena_array(&scratch, int32_t, (isize)work->tiles * (job.phases + 1));
+    for (isize r = 0; r < schedule->rows.len; r++) {
+        const Row *row = &schedule->rows.at[r];
+        job.row_of[(isize)tile_of(row->tile).id * job.phases + row->phase] = (int32_t)r + 1;
+    }
+    job.calls = index_calls(work, &scratch);
+    job.image = arena_array(keep, uint8_t *, work->tiles);
+    job.image_bytes = arena_array(keep, uint32_t, work->tiles);
+    job.table = arena_array(keep, uint8_t *, work->tiles);
+    job.table_bytes = arena_array(keep, uint32_t, work->tiles);
+    int threads = info->threads > 0 ? info->threads : cpu_count();
+    job.arenas = arena_array(&scratch, Arena, threads);
+    isize share = (keep->end - keep->at) / 2 / threads;
+    for (int i = 0; i < threads; i++)
+        job.arenas[i] = arena_split(keep, share);
+    parallel_for(threads, work->tiles, 16, emit_tile, &job);
+    if (!add_images(&job, out, keep, err))
+        return false;
+    add_bindings(&job, out, keep);
+    add_phases(&job, out, keep);
+    add_regions(&job, out, keep);
+    add_memory_summary(&job, out, scratch);
+#define FLAG(name, value, enumeration)                                                             \
+    *vec_push(&out->isa_flags, keep) = (IsaFlag){S(#name), value};
+#include "isa/flags.def"
+#undef FLAG
+    return true;
+}
+
+void emit_print_code(Writer *writer, const Package *package, PhysTile tile)
+{
+    const TileImage *image = &package->tiles.at[tile.id];
+    for (int32_t s = image->segment_first; s < image->segment_first + image->segment_count; s++) {
+        const Segment *segment = &package->segments.at[s];
+        write_fmt(writer, "segment tile=%u address=0x%x bytes=%u flags=%u\n", tile.id,
+                  segment->address, segment->bytes, segment->flags);
+        if (segment->flags & SEGMENT_EXECUTE)
+            asm_disassemble(writer, segment->at, segment->bytes, segment->address,
+                            CONTEXT_SUPERVISOR, false);
+    }
+}

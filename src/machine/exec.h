@@ -1,0 +1,208 @@
+/* What the interpreters of one tile share: decoded instructions, the context that executes them, memory access.
+ *
+ * A word is decoded once into an Op that carries the register masks which poison, bundle and supervisor timing rules
+ * need, so that executing it looks nothing up. Executors return false when they raised a fault.
+ * Private to the room. Semantics: isa/semantics.md.
+ */
+#pragma once
+#include "machine/math.h"
+#include "machine/tile.h"
+
+enum {
+    CODE_PAGE_BYTES = 1024,
+    CODE_PAGE_WORDS = CODE_PAGE_BYTES / 4,
+    CODE_PAGES = (SRAM_REGION1 - SRAM_BASE) / CODE_PAGE_BYTES,
+    OP_IMMEDIATE = 16, /* register number that stands for Op.imm */
+    ADDRESS_MASK = 0x1fffff,
+};
+
+/* How an Op is dispatched. */
+typedef enum OpClass {
+    CLASS_UNDECODED,
+    CLASS_FAULT,    /* decoding found a rule broken: imm is the row of faults.def */
+    CLASS_ALU,      /* integer, main lane */
+    CLASS_MEMORY,   /* one access: Op.memory says which */
+    CLASS_PACE,     /* packed pointers */
+    CLASS_BRANCH,
+    CLASS_CSR,      /* get, put */
+    CLASS_REPEAT,
+    CLASS_EXIT,
+    CLASS_SYSTEM,   /* supervisor: run, runall, sync, sans, coefficient loads, exchange */
+    CLASS_TRAP,
+    CLASS_AUX,      /* aux lane, results depend on registers only */
+    CLASS_ACC,      /* aux lane with accumulators, TAS, PRNG or CSRs; looks after poison itself */
+} OpClass;
+
+enum {
+    OP_BUNDLE = 1,      /* main half of a bundle; the aux half follows */
+    OP_AUX = 2,         /* aux lane */
+    OP_REPEATABLE = 4,  /* bundle without control or system instruction */
+    OP_SLOW = 8,        /* costs more than one issue: op_issues */
+    OP_CONDITIONAL = 16, /* branch that tests its register */
+    OP_SECOND = 32,     /* aux half of a bundle: not an entry point */
+    OP_WIDE = 64,       /* aux: the result is a pair */
+};
+
+typedef enum Broadcast { BROADCAST_NONE, BROADCAST_LOW, BROADCAST_HIGH, BROADCAST_WORD } Broadcast;
+
+/* What a memory form moves and how it finds its address. */
+typedef enum MemoryMove { MOVE_ZERO, MOVE_SIGN, MOVE_AUX, MOVE_SPREAD, MOVE_STORE_M, MOVE_STORE_A } MemoryMove;
+typedef enum MemoryMode { MODE_OFFSET, MODE_STEP, MODE_MAIN_OFFSET, MODE_MAIN_STEP } MemoryMode;
+typedef struct MemoryForm {
+    uint8_t bytes, move, mode; /* bytes 0: no memory form */
+} MemoryForm;
+
+typedef struct Op {
+    uint16_t code; /* InsnCode */
+    uint8_t class, flags;
+    uint8_t r[5]; /* register operands by assembler position; OP_IMMEDIATE where the immediate stands */
+    uint8_t broadcast;
+    uint8_t result, result_count; /* aux: registers committed behind the instruction; count 0 = discarded */
+    int32_t imm, imm2;
+    MemoryForm memory;
+    uint16_t m_read, m_hard, m_write; /* main registers; m_hard = must be defined (addresses, conditions) */
+    uint8_t a_read, a_write;          /* aux registers 0..7 */
+    uint8_t a_lane[2];                /* those that result register 0, 1 depends on */
+} Op;
+
+typedef struct CodePage {
+    Op op[CODE_PAGE_WORDS];
+    struct CodePage *next; /* of the reuse list */
+} CodePage;
+
+/* Decoded pages of region 0, per context (0 workers, 1 supervisor); NULL = not decoded since the last store. */
+typedef struct CodeCache {
+    CodePage *page[2][CODE_PAGES];
+    CodePage *unused;
+    bool is_decoded[CODE_PAGES]; /* in any context: what a store has to look at */
+} CodeCache;
+
+/* One context while it executes. Pointers into TileState, valid during one tile_run. */
+typedef struct Exec {
+    TileState *tile;
+    const TileShared *shared;
+    WorkerState *worker; /* NULL: supervisor */
+    uint32_t *m;
+    uint16_t *m_poison;
+    uint32_t *poison;    /* bitmap of SRAM, NULL when poison is not tracked */
+    int context;
+    uint32_t pc, next_pc;
+    Cycles cycle;        /* issue of the current instruction */
+    uint32_t out[2];     /* result of an aux instruction, committed behind the bundle */
+    uint8_t out_poison;  /* bit i: out[i] */
+    bool is_branch_taken;
+    bool is_exited;
+} Exec;
+
+#define EXEC_FAULT(x, name, ...)                                                                   \
+    (tile_fault((x)->tile, name, (x)->context, (x)->pc, (x)->cycle, __VA_ARGS__), false)
+
+/* --- code.c */
+CodeCache *code_create(void);
+void code_destroy(CodeCache *code);
+/* Decodes the word at `address` (in region 0, multiple of 4) for a context; the Op stays valid until the next call behind a
+ * store into its page. */
+const Op *code_decode(TileState *tile, const TileShared *shared, bool is_supervisor, uint32_t address);
+void code_drop(CodeCache *code, uint32_t page);
+
+/* The decoded instruction at pc, or NULL when code_decode has to look. */
+static inline const Op *code_find(const CodeCache *code, bool is_supervisor, uint32_t address)
+{
+    uint32_t offset = address - SRAM_BASE;
+    if (__builtin_expect(offset >= SRAM_REGION1 - SRAM_BASE || (address & 3) != 0, 0)) {
+        return NULL;
+    }
+    const CodePage *page = code->page[is_supervisor][offset / CODE_PAGE_BYTES];
+    if (__builtin_expect(page == NULL, 0)) {
+        return NULL;
+    }
+    const Op *op = &page->op[offset / 4 % CODE_PAGE_WORDS];
+    return __builtin_expect(op->class != CLASS_UNDECODED, 1) ? op : NULL;
+}
+
+/* A word of region 0 changed. */
+static inline void code_touch(CodeCache *code, uint32_t address)
+{
+    uint32_t page = (address - SRAM_BASE) / CODE_PAGE_BYTES;
+    if (__builtin_expect(code->is_decoded[page], 0)) {
+        code_drop(code, page);
+    }
+}
+/* Name of a row of faults.def by number. */
+const char *fault_name(int number);
+/* Issues of a multi-issue instruction (OP_SLOW). */
+int op_issues(const TileTiming *timing, const Op *op);
+
+/* --- executors */
+bool exec_main(Exec *x, const Op *op);   /* CLASS_ALU .. CLASS_EXIT, both contexts */
+bool exec_memory(Exec *x, const Op *op); /* CLASS_MEMORY, CLASS_PACE */
+bool exec_aux(Exec *x, const Op *op);    /* CLASS_AUX */
+bool exec_acc(Exec *x, const Op *op);    /* CLASS_ACC */
+bool worker_csr(Exec *x, const Op *op);     /* CLASS_CSR of a worker (worker.c) */
+bool supervisor_csr(Exec *x, const Op *op); /* CLASS_CSR of the supervisor (supervisor.c) */
+/* Four floats to halves as FP_CTL says, element 0 lowest; collects conditions. */
+uint64_t exec_round_halves(const Exec *x, F4 v, uint32_t *flags);
+/* Faults when a value for FP_CTL asks for what is not modelled. */
+bool fp_control_check(Exec *x, uint32_t value);
+/* One step of an AMP form (exec_amp.c). */
+bool exec_amp(Exec *x, const Op *op);
+/* Registers a floating-point condition (bits of FP_STS); faults when FP_CTL enables it. */
+bool fp_raise(Exec *x, uint32_t flags, const char *mnemonic);
+/* Runs worker `w` from its launch to its exit. False: fault or limit. */
+bool worker_run(TileState *tile, const TileShared *shared, int w, Cycles limit);
+/* Prints the instruction at x->pc to the trace file. */
+void exec_trace(const Exec *x);
+
+/* --- memory */
+
+/* True when two accesses meet in one element (tile-timing.md 5.1): 16 KiB blocks in region 0; halves of 32 KiB pairs that
+ * alternate with address bit 3 in region 1. Equals chip's element_of on both, without its checks. */
+static inline bool same_element(uint32_t a, uint32_t b)
+{
+    uint32_t mask = a < SRAM_REGION1 ? 0xffffc000u : 0xffff8008u;
+    return ((a ^ b) & mask) == 0;
+}
+
+bool access_fault(Exec *x, uint32_t address, uint32_t bytes);
+
+static inline bool access_check(Exec *x, uint32_t address, uint32_t bytes)
+{
+    if (__builtin_expect(address - SRAM_BASE > SRAM_BYTES - bytes || (address & (bytes - 1)) != 0, 0)) {
+        return access_fault(x, address, bytes);
+    }
+    return true;
+}
+
+/* Poison bits of `words` aligned words. */
+static inline unsigned poison_of(const Exec *x, uint32_t address, uint32_t words)
+{
+    if (!x->poison) {
+        return 0;
+    }
+    uint32_t index = (address - SRAM_BASE) / 4;
+    return x->poison[index / 32] >> (index % 32) & ((1u << words) - 1);
+}
+
+static inline const uint8_t *sram_at(const Exec *x, uint32_t address)
+{
+    return x->tile->sram + (address - SRAM_BASE);
+}
+
+/* Stores aligned words (1 or 2); the address is checked. Faults for the element of the running supervisor code. */
+static inline bool store_words(Exec *x, uint32_t address, const uint32_t *words, uint32_t count, unsigned poison)
+{
+    if (address < SRAM_REGION1) {
+        if (((address ^ x->tile->pc) & ~(uint32_t)(ELEMENT_BYTES - 1)) == 0) {
+            return EXEC_FAULT(x, "CODE_ELEMENT", "store to 0x%x while the supervisor is at 0x%x", address,
+                              x->tile->pc);
+        }
+        code_touch(x->tile->code, address);
+    }
+    memcpy(x->tile->sram + (address - SRAM_BASE), words, 4 * (size_t)count);
+    if (x->poison) {
+        uint32_t index = (address - SRAM_BASE) / 4, shift = index % 32;
+        uint32_t mask = (1u << count) - 1, *at = &x->poison[index / 32];
+        *at = (*at & ~(mask << shift)) | (uint32_t)poison << shift;
+    }
+    return true;
+}

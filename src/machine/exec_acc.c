@@ -1,0 +1,382 @@
+/* Aux lane with state: accumulators, TAS, random numbers, worker CSRs. isa/semantics.md 8.3, 9; registers.md 4.3.
+ *
+ * Accumulator AACC[2n] is acc[n] and AACC[2n + 1] is acc[16 + n] (tile.h). Sums are evaluated in double in the order written
+ * here and rounded once to f32 (decisions.md A7); every accumulator carries its own poison bit.
+ */
+#include "machine/exec.h"
+
+enum { SOURCES_MAX = 8 };
+
+static const char *mnemonic_of(const Op *op) { return isa_form((InsnCode)op->code)->mnemonic; }
+
+static bool finish(Exec *x, const Op *op, uint32_t flags)
+{
+    return flags == 0 || fp_raise(x, flags, mnemonic_of(op));
+}
+
+/* A source of up to four registers as numbers. */
+typedef struct Vector {
+    double at[SOURCES_MAX];
+    bool is_poison[SOURCES_MAX];
+} Vector;
+
+static Vector halves_of(const Exec *x, uint8_t first, int registers)
+{
+    Vector v = {0};
+    const WorkerState *w = x->worker;
+    for (int r = 0; r < registers; r += 2) {
+        F4 f = floats_of_halves(w->a[first + r], r + 1 < registers ? w->a[first + r + 1] : 0);
+        for (int i = 0; i < 4; i++) {
+            v.at[2 * r + i] = (double)f[i];
+            v.is_poison[2 * r + i] = (w->a_poison >> (first + r + i / 2) & 1) != 0;
+        }
+    }
+    return v;
+}
+
+static Vector floats_of(const Exec *x, uint8_t first, int registers)
+{
+    Vector v = {0};
+    const WorkerState *w = x->worker;
+    for (int i = 0; i < registers; i++) {
+        v.at[i] = (double)f32_of_bits(flush_f32(w->a[first + i]));
+        v.is_poison[i] = (w->a_poison >> (first + i) & 1) != 0;
+    }
+    return v;
+}
+
+static bool is_finite(double v) { return v - v == 0.0; }
+
+/* acc[n] becomes `v`; an infinity made of finite sources is an overflow. Nothing is registered for undefined values. */
+static void set_acc(Exec *x, int n, double v, bool is_finite_source, bool is_poison, uint32_t *flags)
+{
+    uint32_t own = 0;
+    x->worker->acc[n] = f32_of_bits(f32_result((float)v, is_finite_source, &own));
+    if (is_poison) {
+        x->worker->acc_poison |= 1u << n;
+    } else {
+        x->worker->acc_poison &= ~(1u << n);
+        *flags |= own;
+    }
+}
+
+static void add_acc(Exec *x, int n, double v, bool is_poison, uint32_t *flags)
+{
+    double old = (double)x->worker->acc[n];
+    set_acc(x, n, old + v, is_finite(old) && is_finite(v), is_poison || (x->worker->acc_poison >> n & 1) != 0, flags);
+}
+
+typedef enum AccumulateHow { ACCUMULATE, ACCUMULATE_SQUARE, ACCUMULATE_ABSOLUTE } AccumulateHow;
+
+static bool accumulate(Exec *x, const Op *op, Vector v, int count, AccumulateHow how)
+{
+    uint32_t flags = 0;
+    for (int i = 0; i < count; i++) {
+        double term = v.at[i];
+        if (how == ACCUMULATE_SQUARE) {
+            term *= term;
+        } else if (how == ACCUMULATE_ABSOLUTE) {
+            term = term < 0.0 ? -term : term;
+        }
+        add_acc(x, i, term, v.is_poison[i], &flags);
+    }
+    return finish(x, op, flags);
+}
+
+/* Sums of `width` neighbouring products into one accumulator each. */
+static bool multiply(Exec *x, const Op *op, Vector a, Vector b, int count, int width)
+{
+    uint32_t flags = 0;
+    for (int i = 0; i < count; i++) {
+        double sum = 0.0;
+        bool is_poison = false;
+        for (int k = width * i; k < width * (i + 1); k++) {
+            sum += a.at[k] * b.at[k];
+            is_poison = is_poison || a.is_poison[k] || b.is_poison[k];
+        }
+        add_acc(x, i, sum, is_poison, &flags);
+    }
+    return finish(x, op, flags);
+}
+
+static bool outer_product(Exec *x, const Op *op)
+{
+    uint32_t flags = 0;
+    Vector a = floats_of(x, op->r[0], 2), b = floats_of(x, op->r[1], 2);
+    if (op->imm != 0) {
+        return EXEC_FAULT(x, "UNMODELLED", "f32v2aop with flag %d", op->imm);
+    }
+    for (int i = 0; i < 4; i++) {
+        add_acc(x, i, a.at[i % 2] * b.at[i / 2], a.is_poison[i % 2] || b.is_poison[i / 2], &flags);
+    }
+    return finish(x, op, flags);
+}
+
+static uint8_t poison_pair(uint32_t poison, int first) { return (uint8_t)(poison >> first & 3); }
+
+/* acc[first..first+3] as halves in out; conditions of undefined registers are dropped. */
+static void out_halves(Exec *x, const float *acc, uint32_t poison, int count, uint32_t *flags)
+{
+    F4 v = {0};
+    for (int i = 0; i < count; i++) {
+        v[i] = (poison >> i & 1) != 0 ? 0.0f : acc[i];
+    }
+    uint64_t both = exec_round_halves(x, v, flags);
+    x->out[0] = (uint32_t)both;
+    x->out[1] = (uint32_t)(both >> 32);
+    x->out_poison = (uint8_t)(((poison & 3) != 0 ? 1 : 0) | (count == 4 && (poison & 12) != 0 ? 2 : 0));
+}
+
+static void out_floats(Exec *x, const float *acc, uint32_t poison)
+{
+    x->out[0] = bits_of_f32(acc[0]);
+    x->out[1] = bits_of_f32(acc[1]);
+    x->out_poison = (uint8_t)(poison & 3);
+}
+
+/* d = old AACC[0], AACC[2]; then TAS * x + y. */
+static bool scale_and_add(Exec *x, const Op *op)
+{
+    WorkerState *w = x->worker;
+    uint32_t flags = 0;
+    Vector a = floats_of(x, op->r[1], 2), b = floats_of(x, op->r[2], 2);
+    double scale = (double)f32_of_bits(flush_f32(w->tas));
+    out_floats(x, w->acc, w->acc_poison);
+    for (int i = 0; i < 2; i++) {
+        bool is_poison = w->tas_poison || a.is_poison[i] || b.is_poison[i];
+        bool are_finite = is_finite(scale) && is_finite(a.at[i]) && is_finite(b.at[i]);
+        set_acc(x, i, scale * a.at[i] + b.at[i], are_finite, is_poison, &flags);
+    }
+    return finish(x, op, flags);
+}
+
+/* d = old AACC[0, 2, 4, 6] as halves; then a * x + b * y, a and b the low and high half of TAS. */
+static bool mix(Exec *x, const Op *op)
+{
+    WorkerState *w = x->worker;
+    uint32_t flags = 0;
+    F4 scales = floats_of_halves(w->tas, 0);
+    double sa = (double)scales[0], sb = (double)scales[1];
+    Vector a = halves_of(x, op->r[1], 2), b = halves_of(x, op->r[2], 2);
+    out_halves(x, w->acc, w->acc_poison, 4, &flags);
+    for (int i = 0; i < 4; i++) {
+        bool is_poison = w->tas_poison || a.is_poison[i] || b.is_poison[i];
+        bool are_finite = is_finite(sa) && is_finite(sb) && is_finite(a.at[i]) && is_finite(b.at[i]);
+        set_acc(x, i, sa * a.at[i] + sb * b.at[i], are_finite, is_poison, &flags);
+    }
+    return finish(x, op, flags);
+}
+
+/* Reads the head of a chain of eight accumulators, shifts by two, writes the sources behind (semantics.md 9.3). */
+static bool read_and_shift(Exec *x, const Op *op, bool is_half)
+{
+    WorkerState *w = x->worker;
+    uint32_t flags = 0;
+    static const uint8_t chains[4] = {0, 16, 8, 24}; /* set 0 even, odd; set 1 even, odd (isa/flags.def, unverified) */
+    if (op->imm < 0 || op->imm > 3) {
+        return EXEC_FAULT(x, "GINA_FLAG", "%s with flag %d", mnemonic_of(op), op->imm);
+    }
+    int first = chains[op->imm];
+    float *acc = &w->acc[first];
+    uint32_t poison = w->acc_poison >> first & 0xff, source_poison;
+    float tail[2];
+    if (is_half) {
+        out_halves(x, acc, poison, 2, &flags);
+        Vector s = halves_of(x, op->r[1], 1);
+        tail[0] = (float)s.at[0];
+        tail[1] = (float)s.at[1];
+        source_poison = s.is_poison[0] ? 3 : 0;
+    } else {
+        out_floats(x, acc, poison);
+        tail[0] = f32_of_bits(flush_f32(w->a[op->r[1]]));
+        tail[1] = f32_of_bits(flush_f32(w->a[op->r[1] + 1]));
+        source_poison = poison_pair(w->a_poison, op->r[1]);
+    }
+    memmove(acc, acc + 2, 6 * sizeof *acc);
+    acc[6] = tail[0];
+    acc[7] = tail[1];
+    poison = poison >> 2 | source_poison << 6;
+    w->acc_poison = (w->acc_poison & ~(0xffu << first)) | poison << first;
+    return finish(x, op, flags);
+}
+
+static uint64_t rotate_left(uint64_t v, int n) { return v << n | v >> (64 - n); }
+
+/* xoroshiro128aox, semantics.md 8.3. */
+static bool random_number(Exec *x)
+{
+    WorkerState *w = x->worker;
+    uint64_t s0 = w->prng[0], s1 = w->prng[1], sx = s0 ^ s1, sa = s0 & s1;
+    uint64_t result = sx ^ (rotate_left(sa, 1) | rotate_left(sa, 2));
+    w->prng[0] = rotate_left(s0, 55) ^ sx ^ (sx << 14);
+    w->prng[1] = rotate_left(sx, 36);
+    x->out[0] = (uint32_t)result;
+    x->out[1] = (uint32_t)(result >> 32);
+    x->out_poison = w->prng_undefined ? 3 : 0;
+    return true;
+}
+
+static bool upper_get(Exec *x, const Op *op)
+{
+    WorkerState *w = x->worker;
+    int csr = 0x100 + op->imm;
+    x->out_poison = 0;
+    switch (csr) {
+    case CSR_FP_STS:
+        x->out[0] = w->fp_sts;
+        return true;
+    case CSR_FP_CLR:
+    case CSR_PRNG_SEED:
+        x->out[0] = 0;
+        return true;
+    case CSR_FP_CTL:
+        x->out[0] = w->fp_ctl;
+        return true;
+    case CSR_PRNG_0_0:
+    case CSR_PRNG_0_1:
+    case CSR_PRNG_1_0:
+    case CSR_PRNG_1_1: {
+        int i = csr - CSR_PRNG_0_0;
+        x->out[0] = (uint32_t)(w->prng[i / 2] >> (32 * (i % 2)));
+        x->out_poison = w->prng_undefined >> i & 1;
+        return true;
+    }
+    case CSR_TAS:
+        x->out[0] = w->tas;
+        x->out_poison = w->tas_poison;
+        return true;
+    case CSR_FP_NFMT:
+        x->out[0] = w->fp_nfmt;
+        return true;
+    case CSR_FP_SCL:
+        x->out[0] = w->fp_scl;
+        return true;
+    default:
+        return EXEC_FAULT(x, "INVALID_CSR", "uget of 0x%x", csr);
+    }
+}
+
+static void set_prng(WorkerState *w, int i, uint32_t value)
+{
+    int shift = 32 * (i % 2);
+    w->prng[i / 2] = (w->prng[i / 2] & ~((uint64_t)0xffffffff << shift)) | (uint64_t)value << shift;
+    w->prng_undefined &= (uint8_t)~(1u << i);
+}
+
+static bool upper_put(Exec *x, const Op *op)
+{
+    WorkerState *w = x->worker;
+    int csr = 0x100 + op->imm;
+    uint32_t value = w->a[op->r[1]];
+    bool is_poison = (w->a_poison >> op->r[1] & 1) != 0;
+    if (is_poison && csr != CSR_TAS) {
+        return EXEC_FAULT(x, "POISON_CSR", "uput of $a%d, which is undefined, to 0x%x", op->r[1], csr);
+    }
+    switch (csr) {
+    case CSR_FP_CLR:
+        w->fp_sts &= ~(value & FP_CONDITIONS);
+        if ((value & FP_ZAACC) != 0) {
+            memset(w->acc, 0, sizeof w->acc);
+            w->acc_poison = 0;
+        }
+        return true;
+    case CSR_FP_CTL:
+        w->fp_ctl = value;
+        return fp_control_check(x, value);
+    case CSR_PRNG_0_0:
+    case CSR_PRNG_0_1:
+    case CSR_PRNG_1_0:
+    case CSR_PRNG_1_1:
+        set_prng(w, csr - CSR_PRNG_0_0, value);
+        return true;
+    case CSR_PRNG_SEED:
+        set_prng(w, 0, value);
+        set_prng(w, 1, ~value);
+        set_prng(w, 2, value << 13 | ~value >> 19);
+        set_prng(w, 3, ~value << 13 | value >> 19);
+        return true;
+    case CSR_TAS:
+        w->tas = value;
+        w->tas_poison = is_poison;
+        return true;
+    case CSR_FP_NFMT:
+        w->fp_nfmt = value;
+        return true;
+    case CSR_FP_SCL:
+        w->fp_scl = value;
+        return true;
+    case CSR_FP_STS:
+        return EXEC_FAULT(x, "CSR_READ_ONLY", "uput to FP_STS");
+    default:
+        return EXEC_FAULT(x, "INVALID_CSR", "uput to 0x%x", csr);
+    }
+}
+
+bool fp_control_check(Exec *x, uint32_t value)
+{
+    if ((value & FP_ESR) != 0) {
+        return EXEC_FAULT(x, "STOCHASTIC_ROUNDING", "FP_CTL = 0x%x", value);
+    }
+    if ((value & FP_RND) != 0) {
+        return EXEC_FAULT(x, "ROUNDING_MODE", "FP_CTL = 0x%x", value);
+    }
+    return true;
+}
+
+bool exec_acc(Exec *x, const Op *op)
+{
+    const uint8_t *r = op->r;
+    switch (op->code) {
+    case INSN_f16v4hihov4amp_aaan_ef:
+    case INSN_f16v4hihoamp_aaan_ef:
+    case INSN_f16v4sihoamp_aaan_ef:
+    case INSN_f16v4sisoamp_aaan_ef:
+        return exec_amp(x, op);
+    case INSN_f16v8acc_aaan:
+        return accumulate(x, op, halves_of(x, r[0], 4), 8, ACCUMULATE);
+    case INSN_f16v8sqacc_aaan:
+        return accumulate(x, op, halves_of(x, r[0], 4), 8, ACCUMULATE_SQUARE);
+    case INSN_f16v8absacc_aaan:
+        return accumulate(x, op, halves_of(x, r[0], 4), 8, ACCUMULATE_ABSOLUTE);
+    case INSN_f16v4acc_aaan:
+        return accumulate(x, op, halves_of(x, r[0], 2), 4, ACCUMULATE);
+    case INSN_f16v4absacc_aaan:
+        return accumulate(x, op, halves_of(x, r[0], 2), 4, ACCUMULATE_ABSOLUTE);
+    case INSN_f32v4acc_aaan:
+        return accumulate(x, op, floats_of(x, r[0], 4), 4, ACCUMULATE);
+    case INSN_f32v4sqacc_aaan:
+        return accumulate(x, op, floats_of(x, r[0], 4), 4, ACCUMULATE_SQUARE);
+    case INSN_f32v4absacc_aaan:
+        return accumulate(x, op, floats_of(x, r[0], 4), 4, ACCUMULATE_ABSOLUTE);
+    case INSN_f32mac_aaan:
+        return multiply(x, op, floats_of(x, r[0], 1), floats_of(x, r[1], 1), 1, 1);
+    case INSN_f32v2mac_aaan:
+        return multiply(x, op, floats_of(x, r[0], 2), floats_of(x, r[1], 2), 2, 1);
+    case INSN_f16v2cmac_aaan:
+        return multiply(x, op, halves_of(x, r[0], 1), halves_of(x, r[1], 1), 1, 2);
+    case INSN_f16v4cmac_aaan:
+        return multiply(x, op, halves_of(x, r[0], 2), halves_of(x, r[1], 2), 2, 2);
+    case INSN_f32v2aop_aaan_ef:
+        return outer_product(x, op);
+    case INSN_f32v2axpy_aaan:
+        return scale_and_add(x, op);
+    case INSN_f16v4mix_aaan:
+        return mix(x, op);
+    case INSN_f16v2gina_aaan_zi:
+        return read_and_shift(x, op, true);
+    case INSN_f32v2gina_aaan_zi:
+        return read_and_shift(x, op, false);
+    case INSN_f16v4gacc_aaan: {
+        uint32_t flags = 0;
+        out_halves(x, x->worker->acc, x->worker->acc_poison, 4, &flags);
+        return finish(x, op, flags);
+    }
+    case INSN_urand32_aaan:
+    case INSN_urand64_aaan:
+        return random_number(x);
+    case INSN_uget_aaan_zi:
+        return upper_get(x, op);
+    default:
+        return upper_put(x, op);
+    }
+}

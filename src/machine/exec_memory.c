@@ -1,0 +1,233 @@
+/* Loads and stores: one access (offset and step forms), packed pointers (pace forms). isa/semantics.md 4, tile-timing.md 5.2.
+ *
+ * Loading an undefined word is legal and makes the register undefined; storing an undefined register makes the word
+ * undefined (decisions.md A6). Addresses are checked before anything changes.
+ */
+#include "machine/exec.h"
+
+bool access_fault(Exec *x, uint32_t address, uint32_t bytes)
+{
+    if (!range_in_sram(address, bytes)) {
+        return EXEC_FAULT(x, "INVALID_ADDR", "%u bytes at 0x%x, outside 0x%x..0x%x", bytes, address, SRAM_BASE,
+                          SRAM_END);
+    }
+    return EXEC_FAULT(x, "MISALIGNED", "%u bytes at 0x%x", bytes, address);
+}
+
+/* Writes `count` words to aux registers `first`...; registers from 8 on take nothing. */
+static void load_aux(Exec *x, uint32_t address, uint32_t first, uint32_t count)
+{
+    WorkerState *w = x->worker;
+    if (first >= 8) {
+        return;
+    }
+    memcpy(&w->a[first], sram_at(x, address), 4 * (size_t)count);
+    uint32_t mask = (1u << count) - 1;
+    w->a_poison = (uint16_t)((w->a_poison & ~(mask << first)) | poison_of(x, address, count) << first);
+}
+
+static void load_main(Exec *x, uint32_t address, const Op *op)
+{
+    uint32_t value = 0;
+    memcpy(&value, sram_at(x, address), op->memory.bytes);
+    if (op->memory.move == MOVE_SIGN) {
+        value = (uint32_t)sign_extend(value, 8 * op->memory.bytes);
+    }
+    x->m[op->r[0]] = value;
+    x->m[15] = 0;
+    uint16_t poison = (uint16_t)(poison_of(x, address & ~3u, 1) ? op->m_write & (1u << op->r[0]) : 0);
+    *x->m_poison = (uint16_t)((*x->m_poison & ~(1u << op->r[0])) | poison);
+}
+
+/* One half in both halves, one byte in all four. */
+static void load_spread(Exec *x, uint32_t address, const Op *op)
+{
+    uint32_t value = 0, r = op->r[0];
+    if (r >= 8) {
+        return;
+    }
+    memcpy(&value, sram_at(x, address), op->memory.bytes);
+    x->worker->a[r] = op->memory.bytes == 2 ? value * 0x10001u : value * 0x1010101u;
+    x->worker->a_poison = (uint16_t)((x->worker->a_poison & ~(1u << r)) | poison_of(x, address & ~3u, 1) << r);
+}
+
+static uint32_t offset_of(const Exec *x, const Op *op, int i)
+{
+    return op->r[i] == OP_IMMEDIATE ? (uint32_t)op->imm : x->m[op->r[i]];
+}
+
+/* One access with its pointer update. */
+static bool access(Exec *x, const Op *op)
+{
+    uint32_t *m = x->m, bytes = op->memory.bytes, address, updated = OP_IMMEDIATE, moved = 0;
+    switch (op->memory.mode) {
+    case MODE_OFFSET:
+        address = m[op->r[1]] + m[op->r[2]] + offset_of(x, op, 3) * bytes;
+        break;
+    case MODE_STEP:
+        address = m[op->r[1]] + m[op->r[2]];
+        updated = op->r[2];
+        moved = m[updated] + offset_of(x, op, 3) * bytes;
+        break;
+    case MODE_MAIN_OFFSET:
+        address = m[op->r[1]] + m[op->r[2]] * bytes;
+        break;
+    default:
+        address = m[op->r[1]];
+        updated = op->r[1];
+        moved = address + m[op->r[2]] * bytes;
+        break;
+    }
+    address &= ADDRESS_MASK;
+    if (!access_check(x, address, bytes)) {
+        return false;
+    }
+    uint32_t first = op->r[0];
+    switch (op->memory.move) {
+    case MOVE_AUX:
+        if (bytes == 16 && address < SRAM_REGION1) {
+            return EXEC_FAULT(x, "INVALID_REGION", "128-bit load at 0x%x", address);
+        }
+        load_aux(x, address, first, bytes / 4);
+        break;
+    case MOVE_SPREAD:
+        load_spread(x, address, op);
+        break;
+    case MOVE_STORE_A:
+        if (!store_words(x, address, &x->worker->a[first], bytes / 4,
+                         x->worker->a_poison >> first & ((1u << (bytes / 4)) - 1))) {
+            return false;
+        }
+        break;
+    case MOVE_STORE_M:
+        if (!store_words(x, address, &m[first], 1, *x->m_poison >> first & 1)) {
+            return false;
+        }
+        break;
+    default:
+        load_main(x, address, op);
+        break;
+    }
+    if (updated != OP_IMMEDIATE) {
+        m[updated] = moved;
+        m[15] = 0;
+    }
+    return true;
+}
+
+/* Bytes that a pointer moves by: semantics.md 4.2. */
+static uint32_t stride_of(uint32_t strides, uint32_t selector)
+{
+    return selector == 0 ? 8 : (uint32_t)(sign_extend(strides >> (10 * (selector - 1)) & 0x3ff, 10) * 8);
+}
+
+typedef struct Pointers {
+    uint32_t address[3];
+} Pointers;
+
+static Pointers unpack(const uint32_t *m)
+{
+    return (Pointers){
+        {m[0] & ADDRESS_MASK, m[1] & ADDRESS_MASK, (m[0] >> 21 & 0x7ff) | (m[1] >> 21 & 0x3ff) << 11}};
+}
+
+/* Bit 31 of the second register is unused and kept. */
+static void repack(uint32_t *m, Pointers p)
+{
+    m[0] = (p.address[0] & ADDRESS_MASK) | (p.address[2] & 0x7ff) << 21;
+    m[1] = (p.address[1] & ADDRESS_MASK) | (p.address[2] >> 11 & 0x3ff) << 21 | (m[1] & 0x80000000u);
+}
+
+static bool conflict(Exec *x, const Op *op, uint32_t a, uint32_t b)
+{
+    return EXEC_FAULT(x, "CONFLICT", "%s accesses 0x%x and 0x%x in element %d",
+                      isa_form((InsnCode)op->code)->mnemonic, a, b, element_of(a).id);
+}
+
+static bool two_loads(Exec *x, const Op *op)
+{
+    uint32_t second_bytes = op->code == INSN_ld2x64pace_mmbn_ef ? 8 : op->code == INSN_ld64a32pace_mmbn_ef ? 4 : 2;
+    Pointers p = unpack(&x->m[op->r[2]]);
+    uint32_t strides = x->m[op->r[3]], a0 = p.address[0], a1 = p.address[1];
+    if (!access_check(x, a0, 8) || !access_check(x, a1, second_bytes)) {
+        return false;
+    }
+    if (same_element(a0, a1)) {
+        return conflict(x, op, a0, a1);
+    }
+    load_aux(x, a0, op->r[0], 2);
+    if (second_bytes == 2) {
+        Op spread = *op;
+        spread.memory.bytes = 2;
+        spread.r[0] = op->r[1];
+        load_spread(x, a1, &spread);
+    } else {
+        load_aux(x, a1, op->r[1], second_bytes / 4);
+    }
+    p.address[0] += stride_of(strides, op->imm & 3);
+    p.address[1] += stride_of(strides, op->imm >> 2 & 3);
+    repack(&x->m[op->r[2]], p);
+    return true;
+}
+
+/* Store and loads see the registers before the instruction, so the store comes first; it cannot hit a loaded address because
+ * the elements differ. */
+static bool loads_and_store(Exec *x, const Op *op, int load_count)
+{
+    WorkerState *w = x->worker;
+    Pointers p = unpack(&x->m[op->r[2]]);
+    uint32_t strides = x->m[op->r[3]], a0 = p.address[0], a1 = p.address[1], a2 = p.address[2];
+    if (!access_check(x, a0, 8) || (load_count == 2 && !access_check(x, a1, 8)) || !access_check(x, a2, 8)) {
+        return false;
+    }
+    if (same_element(a0, a2)) {
+        return conflict(x, op, a0, a2);
+    }
+    if (load_count == 2 && (same_element(a0, a1) || same_element(a1, a2))) {
+        return conflict(x, op, a1, same_element(a0, a1) ? a0 : a2);
+    }
+    if (!store_words(x, a2, &w->a[op->r[1]], 2, w->a_poison >> op->r[1] & 3)) {
+        return false;
+    }
+    uint32_t selectors = (uint32_t)op->imm;
+    load_aux(x, a0, op->r[0], 2);
+    p.address[0] += stride_of(strides, selectors & 3);
+    if (load_count == 2) {
+        load_aux(x, a1, op->r[0] + 2u, 2);
+        p.address[1] += stride_of(strides, selectors >> 2 & 3);
+        selectors >>= 2;
+    }
+    p.address[2] += stride_of(strides, selectors >> 2 & 3);
+    repack(&x->m[op->r[2]], p);
+    return true;
+}
+
+static bool paced_store(Exec *x, const Op *op)
+{
+    WorkerState *w = x->worker;
+    Pointers p = unpack(&x->m[op->r[1]]);
+    if (!access_check(x, p.address[2], 8) ||
+        !store_words(x, p.address[2], &w->a[op->r[0]], 2, w->a_poison >> op->r[0] & 3)) {
+        return false;
+    }
+    p.address[2] += stride_of(x->m[op->r[2]], op->imm & 3);
+    repack(&x->m[op->r[1]], p);
+    return true;
+}
+
+bool exec_memory(Exec *x, const Op *op)
+{
+    if (op->class == CLASS_MEMORY) {
+        return access(x, op);
+    }
+    switch (op->code) {
+    case INSN_ldst64pace_mbbn_ef:
+        return loads_and_store(x, op, 1);
+    case INSN_ld2xst64pace_mbbn_ef:
+        return loads_and_store(x, op, 2);
+    case INSN_st64pace_mbmn_ef:
+        return paced_store(x, op);
+    default:
+        return two_loads(x, op);
+    }
+}

@@ -1,0 +1,347 @@
+/* Decoding a row: straight-line words until `br m10`, each with a known number of events (exchange.md 3.1, 4). The words are
+ * matched here by the masks of that section and not through isa, so that encoder and machine are two witnesses.
+ *
+ * Legal are the seven forms of delays and sends, a timed base write (6.2) and the return. Whatever else stands there is a
+ * fault that names the word.
+ */
+#include "machine/fabric_row.h"
+
+enum {
+    WORD_RETURN = 0x43a00000, /* br m10 */
+    LINK_REGISTER = 10,
+    EVENTS_MAX = 1 << 30,
+};
+
+typedef struct Decoder {
+    TileState *tile;
+    const FabricRowContext *context;
+    FabricRow *out;
+    Fault *fault;
+    uint32_t pc;
+    Event now;
+    bool is_running; /* an outgoing stream ends exactly now */
+    uint8_t sctl;    /* of that stream */
+    uint32_t base;   /* OUTGOING_BASE */
+} Decoder;
+
+static uint32_t field(uint32_t word, int low, int bits)
+{
+    return word >> low & ((1u << bits) - 1);
+}
+
+#define ROW_FAULT(decoder, which, ...)                                                             \
+    (fabric_fault((decoder)->fault, (which), (decoder)->tile->id,                                  \
+                  (decoder)->context->event_zero + (decoder)->now, (decoder)->pc, __VA_ARGS__),    \
+     false)
+
+static bool fetch(Decoder *d, uint32_t pc, uint32_t *word)
+{
+    if (pc < SRAM_BASE || pc > SRAM_REGION1 - 4) {
+        return ROW_FAULT(d, FABRIC_ROW_ADDRESS, "row continues at 0x%x, outside 0x%x..0x%x", pc,
+                         SRAM_BASE, SRAM_REGION1);
+    }
+    uint32_t index = (pc - SRAM_BASE) / 4;
+    memcpy(word, d->tile->sram + 4 * (size_t)index, 4);
+    if (!d->context->poison_off && (d->tile->poison[index / 32] >> (index % 32) & 1) != 0) {
+        return ROW_FAULT(d, FABRIC_ROW_POISON, "row word at 0x%x was never written", pc);
+    }
+    return true;
+}
+
+static void stop_stream(Decoder *d)
+{
+    d->is_running = false;
+    d->sctl = 0;
+}
+
+static void add_control(Decoder *d, FabricControlVec *list, Event event, uint32_t value)
+{
+    *vec_push(list, d->context->arena) = (FabricControl){event, value, d->pc};
+}
+
+static bool add_xpic(Decoder *d, Event event, uint32_t selector, uint32_t value)
+{
+    if (value >= CHIP_TILES && value != FABRIC_NEUTRAL) {
+        return ROW_FAULT(d, FABRIC_CONTROL_VALUE,
+                         "source 0x%x is no tile, expected 0..%d or neutral 0x%x", value,
+                         CHIP_TILES - 1, FABRIC_NEUTRAL);
+    }
+    add_control(d, selector == 0 ? &d->out->xpic : &d->out->xpic_pair, event, value);
+    return true;
+}
+
+static bool add_pic(Decoder *d, Event event, uint32_t selector, uint32_t value)
+{
+    if (selector != 0 && value > 2) {
+        return ROW_FAULT(d, FABRIC_CONTROL_VALUE, "incoming format %u does not exist", value);
+    }
+    add_control(d, selector == 0 ? &d->out->pic : &d->out->format, event, value);
+    return true;
+}
+
+static uint32_t item_bytes(uint32_t sctl)
+{
+    return (sctl & SCTL_WIDE) != 0 ? 8 : 4;
+}
+
+/* A stretch that sends `items` items now; `restarts` with the number of its first item. */
+static bool add_send(Decoder *d, Event items, bool restarts, uint32_t item, uint32_t sctl)
+{
+    FabricMessageVec *list = &d->out->messages;
+    bool is_silent = (sctl & SCTL_BOTH) == 0;
+    if (is_silent && sctl != 0) {
+        return ROW_FAULT(d, FABRIC_SEND_DIRECTION, "64-bit items sent without a direction");
+    }
+    if (!restarts && (!d->is_running || sctl != d->sctl)) {
+        return ROW_FAULT(d, FABRIC_SEND_CONTINUES,
+                         "continues a stream that does not run (directions %u, running %u)", sctl,
+                         d->sctl);
+    }
+    if (!is_silent && restarts) {
+        *vec_push(list, d->context->arena) =
+            (FabricMessage){.begin = d->now,
+                            .end = d->now,
+                            .address = d->base + item_bytes(sctl) * item,
+                            .pc = d->pc,
+                            .sctl = (uint8_t)sctl};
+    }
+    if (!is_silent) {
+        FabricMessage *message = &list->at[list->len - 1];
+        message->end += items;
+        if (message->address % item_bytes(sctl) != 0 ||
+            !range_in_sram(message->address, message_bytes(message))) {
+            return ROW_FAULT(d, FABRIC_EXCHANGE_ADDRESS,
+                             "sends %u bytes from 0x%x, expected multiples of %u inside SRAM",
+                             message_bytes(message), message->address, item_bytes(sctl));
+        }
+    }
+    d->is_running = true;
+    d->sctl = (uint8_t)sctl;
+    d->now += items;
+    return true;
+}
+
+static bool decode_sendpicp(Decoder *d, uint32_t word)
+{
+    uint32_t payload;
+    if (d->pc % 8 != 0) {
+        return ROW_FAULT(d, FABRIC_ROW_ALIGNMENT, "sendpicp at 0x%x, expected a multiple of 8",
+                         d->pc);
+    }
+    if (!fetch(d, d->pc + 4, &payload)) {
+        return false;
+    }
+    uint32_t format_selector = field(word, 27, 1), item = field(word, 3, 18), sctl = word & 7;
+    uint32_t xpic = field(payload, 18, 14);
+    if (format_selector != 0 || xpic >> 13 != 0) {
+        return ROW_FAULT(d, FABRIC_CONTROL_PAIR,
+                         "two controls at event %d, and not ordinary pointer with ordinary source",
+                         d->now + 1);
+    }
+    if (!add_xpic(d, d->now + 1, 0, xpic & 0x1fff) ||
+        !add_pic(d, d->now + 1, 0, field(payload, 0, 18))) {
+        return false;
+    }
+    bool restarts = true;
+    if (d->is_running && sctl == d->sctl && sctl != 0) {
+        const FabricMessage *last = &d->out->messages.at[d->out->messages.len - 1];
+        restarts = d->base + item_bytes(sctl) * item != last->address + message_bytes(last);
+    }
+    bool ok = add_send(d, (Event)field(word, 21, 6) + 1, restarts, item, sctl);
+    d->pc += 8;
+    return ok;
+}
+
+static bool decode_send(Decoder *d, uint32_t word)
+{
+    bool ok;
+    if ((word & 0xf8000000) == 0x78000000) {
+        ok = add_send(d, (Event)field(word, 21, 6) + 1, true, field(word, 3, 18), word & 7);
+    } else if ((word & 0xf8100000) == 0x70000000) {
+        if (field(word, 3, 11) != 0) {
+            return ROW_FAULT(d, FABRIC_SEND_DELTA, "sendoff with source delta %u",
+                             field(word, 3, 11));
+        }
+        uint32_t count = field(word, 21, 6) | field(word, 14, 6) << 6;
+        ok = add_send(d, (Event)count + 1, false, 0, word & 7);
+    } else {
+        uint32_t selector = field(word, 18, 2), value = field(word, 0, 18);
+        if (selector < 2 && value >> 13 != 0) {
+            return ROW_FAULT(d, FABRIC_CONTROL_VALUE, "source 0x%x does not fit 13 bits", value);
+        }
+        ok = selector < 2 ? add_xpic(d, d->now + 1, selector, value)
+                          : add_pic(d, d->now + 1, selector - 2, value);
+        ok = ok && add_send(d, (Event)field(word, 21, 6) + 1, false, 0, d->sctl);
+    }
+    d->pc += 4;
+    return ok;
+}
+
+/* setzi mR, imm and put OUTGOING_BASE, mR: exchange.md 6.2. */
+static bool decode_base_write(Decoder *d, uint32_t word, bool *is_base_write)
+{
+    *is_base_write = true;
+    if ((word & 0xff000000) == 0x19000000) {
+        uint32_t index = field(word, 20, 4);
+        if (index < 15) {
+            d->tile->m[index] = field(word, 0, 20);
+            d->tile->m_poison &= (uint16_t) ~(1u << index);
+        }
+        d->now += 1;
+    } else if ((word & 0xff0fff00) == 0x43008000 &&
+               ((word & 0xff) == CSR_OUTGOING_BASE || (word & 0xff) == CSR_INCOMING_BASE)) {
+        uint32_t index = field(word, 20, 4);
+        if ((word & 0xff) == CSR_INCOMING_BASE) {
+            return ROW_FAULT(d, FABRIC_BASE_WRITE, "INCOMING_BASE is written inside a row");
+        }
+        if (!d->context->poison_off && (d->tile->m_poison >> index & 1) != 0) {
+            return ROW_FAULT(d, FABRIC_BASE_POISON, "OUTGOING_BASE from undefined m%u", index);
+        }
+        d->base = index < 15 ? d->tile->m[index] : 0;
+        d->tile->csr[CSR_OUTGOING_BASE] = d->base;
+        d->now += FABRIC_BASE_WRITE_EVENTS;
+    } else {
+        *is_base_write = false;
+        return true;
+    }
+    stop_stream(d);
+    d->pc += 4;
+    return d->base % 4 == 0 ||
+           ROW_FAULT(d, FABRIC_EXCHANGE_ADDRESS, "OUTGOING_BASE 0x%x is no multiple of 4", d->base);
+}
+
+/* One word that is not the return. */
+static bool decode_word(Decoder *d, uint32_t word)
+{
+    if ((word & 0xf0000000) == 0xf0000000) {
+        return decode_sendpicp(d, word);
+    }
+    if ((word & 0xf0000000) == 0x70000000) {
+        return decode_send(d, word);
+    }
+    if ((word & 0xfff80000) == 0x40a00000) {
+        stop_stream(d);
+        d->now += (Event)field(word, 0, 19) + 1;
+    } else if ((word & 0xfc000000) == 0x60000000) {
+        stop_stream(d);
+        d->now += (Event)field(word, 19, 7) + 1;
+        if (!add_pic(d, d->now, field(word, 18, 1), field(word, 0, 18))) {
+            return false;
+        }
+    } else if ((word & 0xfc000000) == 0x64000000) {
+        stop_stream(d);
+        d->now += (Event)field(word, 14, 12) + 1;
+        if (!add_xpic(d, d->now, field(word, 13, 1), field(word, 0, 13))) {
+            return false;
+        }
+    } else {
+        bool is_base_write;
+        return decode_base_write(d, word, &is_base_write) &&
+               (is_base_write || ROW_FAULT(d, FABRIC_ROW_WORD,
+                                           "word %08x at 0x%x is not legal in a row", word, d->pc));
+    }
+    d->pc += 4;
+    return true;
+}
+
+/* State in which hardware expects a tile at the start of a phase (exchange.md 10.3, 11). */
+static bool check_entry(Decoder *d)
+{
+    const uint32_t *csr = d->tile->csr;
+    if (csr[CSR_INCOMING_DCOUNT] != 1) {
+        return ROW_FAULT(d, FABRIC_DCOUNT, "INCOMING_DCOUNT is %u at the start of a phase, not 1",
+                         csr[CSR_INCOMING_DCOUNT]);
+    }
+    if (csr[CSR_INCOMING_MUX] != FABRIC_NEUTRAL) {
+        return ROW_FAULT(d, FABRIC_NEUTRAL_AT_ENTRY,
+                         "INCOMING_MUX is 0x%x at the start of a phase, not neutral 0x%x",
+                         csr[CSR_INCOMING_MUX], FABRIC_NEUTRAL);
+    }
+    if (csr[CSR_INCOMING_FORMAT] != 0) {
+        return ROW_FAULT(d, FABRIC_PAIRED, "paired transfer: INCOMING_FORMAT is %u",
+                         csr[CSR_INCOMING_FORMAT]);
+    }
+    if (d->base % 4 != 0 || csr[CSR_INCOMING_BASE] % 4 != 0) {
+        return ROW_FAULT(d, FABRIC_EXCHANGE_ADDRESS,
+                         "OUTGOING_BASE 0x%x or INCOMING_BASE 0x%x is no multiple of 4", d->base,
+                         csr[CSR_INCOMING_BASE]);
+    }
+    if (d->out->row % 8 != 0) {
+        return ROW_FAULT(d, FABRIC_ROW_ADDRESS, "row at 0x%x, expected a multiple of 8",
+                         d->out->row);
+    }
+    return true;
+}
+
+/* Rules that the row alone decides: X7 and the sender's end. */
+static bool check_end(Decoder *d)
+{
+    const FabricRow *out = d->out;
+    if (out->xpic.len > 0 && out->xpic.at[out->xpic.len - 1].value != FABRIC_NEUTRAL) {
+        const FabricControl *last = &out->xpic.at[out->xpic.len - 1];
+        return ROW_FAULT(d, FABRIC_NEUTRAL_MISSING,
+                         "row ends at event %d while tile %u is listened to since event %d",
+                         out->end, last->value, last->event);
+    }
+    if (out->xpic_pair.len > 0 &&
+        out->xpic_pair.at[out->xpic_pair.len - 1].value != FABRIC_NEUTRAL) {
+        const FabricControl *last = &out->xpic_pair.at[out->xpic_pair.len - 1];
+        return ROW_FAULT(d, FABRIC_NEUTRAL_MISSING,
+                         "row ends at event %d while the pair's mux is 0x%x since event %d",
+                         out->end, last->value, last->event);
+    }
+    if (out->format.len > 0 && out->format.at[out->format.len - 1].value != 0) {
+        return ROW_FAULT(d, FABRIC_NEUTRAL_MISSING, "row ends at event %d with incoming format %u",
+                         out->end, out->format.at[out->format.len - 1].value);
+    }
+    if (out->messages.len > 0 && out->end < FABRIC_SEND_MIN) {
+        return ROW_FAULT(d, FABRIC_ROW_SHORT, "row of a sender ends at event %d, earliest is %d",
+                         out->end, FABRIC_SEND_MIN);
+    }
+    return true;
+}
+
+bool fabric_decode_row(TileState *tile, const FabricRowContext *context, FabricRow *out,
+                       Fault *fault)
+{
+    *out = (FabricRow){0};
+    Decoder decoder = {.tile = tile,
+                       .context = context,
+                       .out = out,
+                       .fault = fault,
+                       .pc = tile->pc,
+                       .base = tile->csr[CSR_OUTGOING_BASE]};
+    Decoder *d = &decoder;
+    uint32_t word;
+    if (tile->pc % 4 != 0 || !fetch(d, tile->pc, &word)) {
+        return tile->pc % 4 == 0 ? false
+                                 : ROW_FAULT(d, FABRIC_ROW_ADDRESS, "pc 0x%x is odd", tile->pc);
+    }
+    if ((word & 0xfff00000) != (0x18000000u | LINK_REGISTER << 20)) {
+        return true; /* a barrier without exchange */
+    }
+    out->has_row = true;
+    out->row = field(word, 0, 20) * 4;
+    out->return_pc = tile->pc + 4;
+    d->pc = out->row;
+    if (!check_entry(d)) {
+        return false;
+    }
+    for (;;) {
+        if (!fetch(d, d->pc, &word)) {
+            return false;
+        }
+        if (word == WORD_RETURN) {
+            break;
+        }
+        if (!decode_word(d, word)) {
+            return false;
+        }
+        if (d->now > EVENTS_MAX) {
+            return ROW_FAULT(d, FABRIC_ROW_LENGTH, "row has more than %d events", EVENTS_MAX);
+        }
+    }
+    out->end = d->now;
+    out->row_end = d->pc + 4;
+    return check_end(d);
+}

@@ -1,0 +1,85 @@
+/* Printing a fault: category, name and what the name means, where it happened in the words of the package (symbol and
+ * debug region), and the values concerned.
+ */
+#include "machine/machine.h"
+
+static const struct {
+    const char *name, *text;
+} fault_texts[] = {
+#define FAULT(name, category, text) {#name, text},
+#include "machine/faults.def"
+#undef FAULT
+#define FABRIC_FAULT(name, category, text) {#name, text},
+#include "machine/fabric_faults.def"
+#undef FABRIC_FAULT
+};
+
+static const char *const category_text[] = {
+    [FAULT_NONE] = "no fault",          [FAULT_ILLEGAL] = "illegal",
+    [FAULT_UNKNOWN] = "unknown",        [FAULT_UNMODELLED] = "not modelled",
+    [FAULT_POISON] = "undefined value", [FAULT_DEADLOCK] = "deadlock",
+};
+
+static const char *text_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof fault_texts / sizeof fault_texts[0]; i++) {
+        if (str_equal(str_of(name), str_of(fault_texts[i].name))) {
+            return fault_texts[i].text;
+        }
+    }
+    return "";
+}
+
+/* The last symbol at or before the address; symbols are the same on all tiles. */
+static const DebugSymbol *symbol_at(const Package *package, uint32_t address)
+{
+    const DebugSymbol *best = NULL;
+    for (isize i = 0; i < package->symbols.len; i++) {
+        const DebugSymbol *symbol = &package->symbols.at[i];
+        if (symbol->address <= address && (best == NULL || symbol->address > best->address)) {
+            best = symbol;
+        }
+    }
+    return best;
+}
+
+static const DebugRegion *region_at(const Package *package, PhysTile tile, uint32_t address)
+{
+    for (isize i = 0; i < package->regions.len; i++) {
+        const DebugRegion *region = &package->regions.at[i];
+        if ((region->tile.id == tile.id || region->tile.id == UINT16_MAX) &&
+            address >= region->address && address - region->address < region->bytes) {
+            return region;
+        }
+    }
+    return NULL;
+}
+
+void fault_print(Writer *writer, const Fault *fault, const Package *package)
+{
+    if (fault->category == FAULT_NONE) {
+        write_str(writer, S("no fault\n"));
+        return;
+    }
+    write_fmt(writer, "%s: %s: %s\n", category_text[fault->category], fault->name,
+              text_of(fault->name));
+    write_fmt(writer, "  tile %u (logical %u), ", (unsigned)fault->tile.id,
+              (unsigned)tile_of(fault->tile).id);
+    if (fault->context < 0) {
+        write_str(writer, S("supervisor"));
+    } else {
+        write_fmt(writer, "worker %d", fault->context);
+    }
+    write_fmt(writer, ", simulated cycle %lld, pc 0x%x", (long long)fault->cycle, fault->pc);
+    if (package != NULL) {
+        const DebugSymbol *symbol = symbol_at(package, fault->pc);
+        const DebugRegion *region = region_at(package, fault->tile, fault->pc);
+        if (symbol != NULL) {
+            write_fmt(writer, " = %.*s + 0x%x", STR_ARG(symbol->name), fault->pc - symbol->address);
+        }
+        if (region != NULL) {
+            write_fmt(writer, " in %.*s", STR_ARG(region->name));
+        }
+    }
+    write_fmt(writer, "\n  %s\n", fault->detail);
+}

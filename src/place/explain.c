@@ -1,0 +1,125 @@
+/* Why a tile does not fit (compiler-design.md 11.3): the named request is only the last one that found no place, so the
+ * evidence is what is alive at the peak, how much there is, and whether that alone proves that nothing can fit.
+ */
+#include "place/tile.h"
+
+enum { LARGEST_SHOWN = 8, EXPLAIN_ARENA_BYTES = 64 << 20 };
+
+typedef struct Change {
+    int32_t step;
+    int64_t bytes;
+} Change;
+
+static int compare_changes(const void *a, const void *b, const void *context)
+{
+    (void)context;
+    const Change *left = a, *right = b;
+    if (left->step != right->step) {
+        return left->step < right->step ? -1 : 1;
+    }
+    return (left->bytes > right->bytes) -
+           (left->bytes < right->bytes); /* half-open: deaths before births */
+}
+
+int64_t live_peak_of(const PlaceProblem *problem, bool is_interleaved_only, int32_t *step,
+                     Arena scratch)
+{
+    Change *changes = arena_array(&scratch, Change, 2 * problem->requests.len);
+    isize count = 0;
+    for (isize i = 0; i < problem->requests.len; i++) {
+        const PlaceRequest *request = &problem->requests.at[i];
+        if (request->is_interleaved || !is_interleaved_only) {
+            changes[count++] = (Change){request->first, request->bytes};
+            changes[count++] = (Change){request->last, -(int64_t)request->bytes};
+        }
+    }
+    sort_stable(changes, count, sizeof *changes, compare_changes, NULL, scratch);
+    int64_t live = 0, peak = 0;
+    *step = 0;
+    for (isize i = 0; i < count; i++) {
+        live += changes[i].bytes;
+        if (live > peak) {
+            peak = live;
+            *step = changes[i].step;
+        }
+    }
+    return peak;
+}
+
+Str buffer_name(const Work *work, int32_t buffer, Arena *arena)
+{
+    if (buffer == 0) {
+        return S("argument tables");
+    }
+    const Buffer *b = &work->buffers.at[buffer];
+    if (work->plan != NULL && b->value > 0 && b->value < work->plan->values.len) {
+        Str name = work->plan->values.at[b->value].name;
+        return str_format(arena, "%.*s (buffer %d)", STR_ARG(name), buffer);
+    }
+    return str_format(arena, "buffer %d", buffer);
+}
+
+void verdict_print(Writer *writer, const PlaceVerdict *verdict, const PlaceRequest *request,
+                   Str name)
+{
+    long long peak = verdict->live_peak_bytes, available = verdict->available_bytes;
+    if (verdict->is_proven && peak > available) {
+        write_fmt(writer,
+                  "tile L%d does not fit: %lld bytes are alive in step %d, %lld are available: "
+                  "short by %lld bytes "
+                  "(proven)",
+                  verdict->tile.id, peak, verdict->peak_step, available,
+                  (long long)verdict->short_bytes);
+    } else if (verdict->is_proven) {
+        write_fmt(writer,
+                  "tile L%d does not fit: %.*s needs %u bytes in one piece, short by %lld bytes of "
+                  "its region (proven)",
+                  verdict->tile.id, STR_ARG(name), request->bytes, (long long)verdict->short_bytes);
+    } else {
+        write_fmt(writer,
+                  "gave up on tile L%d (not proven impossible): no place for %.*s, %u bytes%s, "
+                  "steps %d..%d; largest "
+                  "hole %u; at most %lld bytes alive (step %d) of %lld",
+                  verdict->tile.id, STR_ARG(name), request->bytes,
+                  request->is_interleaved ? " interleaved" : "", request->first, request->last,
+                  verdict->largest_hole, peak, verdict->peak_step, available);
+    }
+}
+
+static int compare_bytes(const void *a, const void *b, const void *context)
+{
+    const PlaceProblem *problem = context;
+    uint32_t left = problem->requests.at[*(const int32_t *)a].bytes;
+    uint32_t right = problem->requests.at[*(const int32_t *)b].bytes;
+    return (left < right) - (left > right);
+}
+
+void place_explain(Writer *writer, const Work *work, const PlaceVerdict *verdict)
+{
+    Arena arena = arena_create(EXPLAIN_ARENA_BYTES),
+          scratch = arena_split(&arena, EXPLAIN_ARENA_BYTES / 2);
+    PlaceProblem problem;
+    place_extract(work, verdict->tile, &arena, scratch, &problem);
+    const PlaceRequest *failed = &problem.requests.at[verdict->request];
+    verdict_print(writer, verdict, failed, buffer_name(work, (int32_t)failed->name, &arena));
+    write_fmt(writer, "\nlargest alive in step %d:\n", verdict->peak_step);
+    int32_t *alive = arena_array(&arena, int32_t, problem.requests.len), count = 0;
+    for (int32_t i = 0; i < problem.requests.len; i++) {
+        const PlaceRequest *request = &problem.requests.at[i];
+        if (request->first <= verdict->peak_step && verdict->peak_step < request->last) {
+            alive[count++] = i;
+        }
+    }
+    sort_stable(alive, count, sizeof *alive, compare_bytes, &problem, scratch);
+    for (int32_t i = 0; i < count && i < LARGEST_SHOWN; i++) {
+        const PlaceRequest *request = &problem.requests.at[alive[i]];
+        Str name = buffer_name(work, (int32_t)request->name, &arena);
+        write_fmt(writer, "%9u bytes%s, steps %d..%d: %.*s\n", request->bytes,
+                  request->is_interleaved ? " interleaved" : "", request->first, request->last,
+                  STR_ARG(name));
+    }
+    if (count > LARGEST_SHOWN) {
+        write_fmt(writer, "          and %d more\n", count - LARGEST_SHOWN);
+    }
+    arena_destroy(&arena);
+}

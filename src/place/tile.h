@@ -1,0 +1,36 @@
+/* Private to place: one tile's problem together with what its requests stand for. */
+#pragma once
+#include "place/place.h"
+
+/* Buffers and separations of Work by tile, in index order. */
+typedef struct TileIndex {
+    int32_t *buffers, *separations;
+    int32_t *buffer_first, *separation_first; /* [tiles + 1] */
+} TileIndex;
+
+/* A buffer inside a request. */
+typedef struct Member {
+    int32_t buffer, request;
+    uint32_t offset;
+    uint32_t stride; /* between iterations; 0 when not iterated */
+} Member;
+
+typedef struct TileProblem {
+    PlaceProblem problem;
+    Member *members;
+    int32_t member_count;
+    int32_t descriptor, block; /* requests; -1: none */
+    uint32_t block_stride;
+} TileProblem;
+
+TileIndex tile_index_build(const Work *work, Arena *arena);
+TileProblem tile_problem_build(const Work *work, const TileIndex *index, Tile tile, Arena *keep);
+
+/* Largest sum of bytes alive in one step, and the first such step. */
+int64_t live_peak_of(const PlaceProblem *problem, bool is_interleaved_only, int32_t *step,
+                     Arena scratch);
+/* One line: why the tile does not fit. */
+void verdict_print(Writer *writer, const PlaceVerdict *verdict, const PlaceRequest *request,
+                   Str name);
+/* Name of the value in a buffer, or "argument tables" for buffer 0. */
+Str buffer_name(const Work *work, int32_t buffer, Arena *arena);

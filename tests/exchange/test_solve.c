@@ -1,0 +1,335 @@
+/* Random phases are solved, pass exchange_check, and their rows decode to the schedule; the schedule is the same for any
+ * number of threads. Formulas of single transfers: exchange.md 3.2. */
+#include "problems.h"
+#include "test.h"
+
+static Arena keep, scratch, refused; /* tests allocate from copies of keep */
+
+static void solve_and_check(const ExchangeProblem *problem, Arena *arena, Schedule *schedule)
+{
+    Error err = {0};
+    CHECK_OK(exchange_solve(problem, 1, arena, scratch, schedule, &err), err);
+    CHECK_OK(exchange_check(problem, schedule, scratch, &err), err);
+}
+
+static void solves_random_phases(void)
+{
+    uint64_t seed = test_seed(1);
+    int64_t phases = 0, messages = 0;
+    for (uint64_t round = 0; round < 700; round++) {
+        Arena arena = keep;
+        int tiles = 2 + (int)random_below(seed, 8 * round, 63);
+        ProblemShape shape = {.tiles = tiles,
+                              .phases = 1 + (int)random_below(seed, 8 * round + 1, 3),
+                              .transfers = 1 + (int)random_below(seed, 8 * round + 2, 64),
+                              .receivers_max =
+                                  1 + (int)random_below(seed, 8 * round + 3, (uint64_t)tiles),
+                              .words_max = round % 5 == 0   ? 4148
+                                           : round % 5 == 1 ? 3
+                                                            : 300,
+                              .is_spread = round % 2 == 0};
+        ExchangeProblem problem = problem_random(seed + round, shape, &arena);
+        Schedule schedule;
+        solve_and_check(&problem, &arena, &schedule);
+        phases += problem.phases.len;
+        messages += problem.transfers.len;
+    }
+    CHECK(phases >= 1000);
+    CHECK(messages >= 10000);
+}
+
+/* Few tiles, one-word messages and every element in common: the densest rows. */
+static void solves_dense_phases(void)
+{
+    uint64_t seed = test_seed(2);
+    for (uint64_t round = 0; round < 150; round++) {
+        Arena arena = keep;
+        ProblemShape shape = {.tiles = 2 + (int)(round % 5),
+                              .phases = 1,
+                              .transfers = 400,
+                              .receivers_max = 3,
+                              .words_max = 1 + (int)(round % 4),
+                              .is_spread = round % 2 == 0};
+        ExchangeProblem problem = problem_random(seed + round, shape, &arena);
+        Schedule schedule;
+        solve_and_check(&problem, &arena, &schedule);
+    }
+}
+
+static void solves_the_whole_chip(void)
+{
+    Arena arena = keep;
+    ProblemShape shape = {.tiles = CHIP_TILES,
+                          .phases = 1,
+                          .transfers = 8000,
+                          .receivers_max = 24,
+                          .words_max = 200,
+                          .is_spread = true};
+    ExchangeProblem problem = problem_random(test_seed(3), shape, &arena);
+    Schedule schedule;
+    solve_and_check(&problem, &arena, &schedule);
+}
+
+/* A lone transfer starts at max(0, -min T), and the rows end where exchange.md 3.2 says. */
+static void solves_single_transfers(void)
+{
+    static const int pairs[][2] = {{0, 1286}, {736, 100}, {1286, 1471}, {32, 0},
+                                   {0, 2},    {0, 3},     {0, 46},      {700, 701}};
+    static const int times[] = {-23, 49, -14, 3, -31, -30, -69, -28}; /* exchange.md 2.5 */
+    static const int latencies[] = {30, 110, 39, 56, 24, 25, 28, 59};
+    for (int i = 0; i < 8; i++) {
+        for (int words = 1; words <= 200; words++) {
+            Arena arena = keep;
+            ExchangeProblem problem = problem_single(pairs[i][0], &pairs[i][1], 1, words, &arena);
+            Schedule schedule;
+            solve_and_check(&problem, &arena, &schedule);
+            int start = times[i] < 0 ? -times[i] : 0;
+            CHECK_EQ_INT(schedule.start[0], start);
+            CHECK_EQ_INT(schedule.horizon[0], start + latencies[i] + words + 5);
+            CHECK_EQ_INT(schedule.bound[0], schedule.horizon[0]);
+            CHECK_EQ_INT(schedule.rows.len, 2);
+            int source = phys_of((Tile){(uint16_t)pairs[i][0]}).id;
+            const Row *row = &schedule.rows.at[schedule.rows.at[0].tile.id == source ? 0 : 1];
+            CHECK_EQ_INT(row->tile.id, source);
+            CHECK_EQ_INT(row->end, start + words > 6 ? start + words : 6);
+        }
+    }
+}
+
+/* The multicast vector of exchange.md 3.3: source 0, one pointer at 0x50000, the other anywhere. */
+static void reproduces_the_multicast(void)
+{
+    Arena arena = keep;
+    static const int receivers[] = {274, 1286};
+    ExchangeProblem problem = problem_single(0, receivers, 2, 3, &arena);
+    problem.row_range = (AddrRange){SRAM_BASE, SRAM_BASE};
+    problem.receivers.at[0].address = 0x50000;
+    Schedule schedule;
+    solve_and_check(&problem, &arena, &schedule);
+    static const uint32_t sender[] = {0x40a00016, 0x78400003 + (0x60000 / 4 << 3), 0x43a00000};
+    static const uint32_t receiver[] = {0x64000000, 0x64008640, 0x61814000, 0x40a00007, 0x43a00000};
+    CHECK_EQ_INT(schedule.rows.len, 3);
+    CHECK_EQ_INT(schedule.rows.at[0].word_count, 3);
+    CHECK_EQ_INT(schedule.rows.at[1].word_count, 5);
+    CHECK(memcmp(&schedule.words.at[schedule.rows.at[0].word_first], sender, sizeof sender) == 0);
+    CHECK(memcmp(&schedule.words.at[schedule.rows.at[1].word_first], receiver, sizeof receiver) ==
+          0);
+}
+
+/* Back-to-back messages need no gap (exchange.md 3.2): receivers and senders run at one word an event. */
+static void reaches_the_bound(void)
+{
+    Arena arena = keep;
+    ExchangeProblem problem = {.row_bytes_max = PROBLEM_ROW_BYTES,
+                               .row_range = {SRAM_BASE, PROBLEM_ROWS_END}};
+    for (int i = 0; i < 40; i++) {
+        *vec_push(&problem.transfers, &arena) =
+            (ExchangeTransfer){.source = phys_of((Tile){(uint16_t)(10 + i)}),
+                               .address = 0x60000,
+                               .words = (uint32_t)(20 + i),
+                               .receiver_first = i,
+                               .receiver_count = 1};
+        *vec_push(&problem.receivers, &arena) =
+            (ExchangeReceiver){phys_of((Tile){700}), 0x80000 + 1024 * (uint32_t)i};
+    }
+    *vec_push(&problem.phases, &arena) = (ExchangePhase){.transfer_count = 40};
+    Schedule schedule;
+    solve_and_check(&problem, &arena, &schedule);
+    CHECK(schedule.horizon[0] <= schedule.bound[0] + 40);
+    CHECK(schedule.bound[0] >= 40 * 20 + 780 + 58 + 2 * phys_row(phys_of((Tile){700})));
+}
+
+static void is_the_same_for_any_thread_count(void)
+{
+    uint64_t seed = test_seed(4);
+    for (uint64_t round = 0; round < 4; round++) {
+        Arena arena = keep;
+        ProblemShape shape = {.tiles = 64,
+                              .phases = 9,
+                              .transfers = 300,
+                              .receivers_max = 12,
+                              .words_max = 150,
+                              .is_spread = true};
+        ExchangeProblem problem = problem_random(seed + round, shape, &arena);
+        Schedule one, more;
+        Error err = {0};
+        CHECK_OK(exchange_solve(&problem, 1, &arena, scratch, &one, &err), err);
+        CHECK_OK(exchange_solve(&problem, round < 2 ? 2 : 5, &arena, scratch, &more, &err), err);
+        CHECK_EQ_INT(one.rows.len, more.rows.len);
+        CHECK_EQ_INT(one.words.len, more.words.len);
+        CHECK(memcmp(one.start, more.start, (size_t)problem.transfers.len * sizeof(Event)) == 0);
+        CHECK(memcmp(one.words.at, more.words.at, (size_t)one.words.len * sizeof(RowWord)) == 0);
+        CHECK(memcmp(one.rows.at, more.rows.at, (size_t)one.rows.len * sizeof(Row)) == 0);
+    }
+}
+
+static void solves_nothing(void)
+{
+    Arena arena = keep;
+    ExchangeProblem problem = {0};
+    Schedule schedule;
+    solve_and_check(&problem, &arena, &schedule);
+    CHECK_EQ_INT(schedule.rows.len, 0);
+    *vec_push(&problem.phases, &arena) = (ExchangePhase){0};
+    solve_and_check(&problem, &arena, &schedule);
+    CHECK_EQ_INT(schedule.horizon[0], 0);
+}
+
+/* One problem of two phases with something to break: tile 0 -> 100, 200; tile 100 -> 0. */
+static ExchangeProblem small_problem(Arena *arena)
+{
+    static const int receivers[] = {100, 200};
+    ExchangeProblem problem = problem_single(0, receivers, 2, 30, arena);
+    problem.receivers.at[1].address = 0xa0000;
+    *vec_push(&problem.receivers, arena) = (ExchangeReceiver){phys_of((Tile){0}), 0xb0000};
+    *vec_push(&problem.transfers, arena) = (ExchangeTransfer){.source = phys_of((Tile){100}),
+                                                              .address = 0x70000,
+                                                              .words = 30,
+                                                              .receiver_first = 2,
+                                                              .receiver_count = 1};
+    problem.phases.at[0].transfer_count = 2;
+    return problem;
+}
+
+static void refuses(const ExchangeProblem *problem, ErrorCode code, const char *part)
+{
+    Arena arena = refused;
+    Error err;
+    Schedule schedule;
+    CHECK_ERROR(exchange_solve(problem, 1, &arena, scratch, &schedule, &err), err, code, part);
+}
+
+static void refuses_bad_problems(void)
+{
+    Arena arena = keep;
+    ExchangeProblem p = small_problem(&arena);
+    p.receivers.at[2].tile = p.transfers.at[1].source;
+    refuses(&p, ERROR_INPUT,
+            "X13: transfer 1 from tile L100, 0x70000, 30 words: the only receiver is the sender");
+    p = small_problem(&arena);
+    p.receivers.at[1].tile = p.transfers.at[0].source;
+    refuses(&p, ERROR_INPUT, "X13");
+    p = small_problem(&arena);
+    p.receivers.at[1].tile = p.receivers.at[0].tile;
+    refuses(&p, ERROR_INPUT, "twice");
+    p = small_problem(&arena);
+    p.transfers.at[0].address += 2;
+    refuses(&p, ERROR_INPUT, "whole words");
+    p = small_problem(&arena);
+    p.receivers.at[1].address += 2;
+    refuses(&p, ERROR_INPUT, "whole words");
+    p = small_problem(&arena);
+    p.transfers.at[1].words = 4149;
+    refuses(&p, ERROR_INPUT, "1..4148 words");
+    p = small_problem(&arena);
+    p.transfers.at[1].words = 0;
+    refuses(&p, ERROR_INPUT, "1..4148 words");
+    p = small_problem(&arena);
+    p.receivers.at[2].address = SRAM_END - 4 * 29;
+    refuses(&p, ERROR_INPUT, "not inside SRAM");
+    p = small_problem(&arena);
+    p.receivers.at[2].address = PROBLEM_ROWS_END - 4 * 30;
+    refuses(&p, ERROR_INPUT, "X10");
+    p = small_problem(&arena);
+    p.row_range.end = SRAM_REGION1 + 4;
+    refuses(&p, ERROR_INPUT, "X11");
+}
+
+static void refuses_forwarding(void)
+{
+    Arena arena = keep;
+    ExchangeProblem p = small_problem(&arena);
+    p.receivers.at[0].address = 0x70000 + 4 * 29; /* tile 100 sends the last word on */
+    refuses(&p, ERROR_INPUT,
+            "forwarding inside a phase: phase 0: transfer 0 writes 0x70074..0x700ec of tile L100");
+    p.receivers.at[0].address = 0x70000 + 4 * 30;
+    p.receivers.at[2].address = 0x60000 - 4 * 29; /* tile 0 overwrites its own first word */
+    refuses(&p, ERROR_INPUT, "forwarding");
+    p.receivers.at[2].address = 0x60000 - 4 * 30;
+    Schedule schedule;
+    solve_and_check(&p, &arena, &schedule);
+}
+
+static void refuses_rows_over_budget(void)
+{
+    Arena arena = keep;
+    ExchangeProblem p = small_problem(&arena);
+    p.phases.at[0].transfer_count = 1;
+    *vec_push(&p.phases, &arena) = (ExchangePhase){.transfer_first = 1, .transfer_count = 1};
+    /* Rows of tile 0: delay, send, return (16 bytes); XPIC, neutral, pointer, delay, return (24 bytes). */
+    p.row_bytes_max = 40;
+    Schedule schedule;
+    solve_and_check(&p, &arena, &schedule);
+    p.row_bytes_max = 32;
+    refuses(&p, ERROR_NO, "over by 8 bytes on tile L");
+}
+
+static void round_trips_text(void)
+{
+    uint64_t seed = test_seed(5);
+    for (uint64_t round = 0; round < 50; round++) {
+        Arena arena = keep;
+        ProblemShape shape = {.tiles = 30,
+                              .phases = 3,
+                              .transfers = 20,
+                              .receivers_max = 8,
+                              .words_max = 100,
+                              .is_spread = true};
+        ExchangeProblem problem = problem_random(seed + round, shape, &arena), back;
+        Schedule schedule;
+        solve_and_check(&problem, &arena, &schedule);
+        Writer first = writer_buffer(&arena);
+        exchange_print(&first, &problem, NULL);
+        Error err = {0};
+        CHECK_OK(exchange_parse(writer_text(&first), &arena, &back, &err), err);
+        Writer second = writer_buffer(&arena), full = writer_buffer(&arena);
+        exchange_print(&second, &back, NULL);
+        CHECK_STR(writer_text(&second), writer_text(&first));
+        CHECK_EQ_INT(back.transfers.len, problem.transfers.len);
+        exchange_print(&full, &problem, &schedule);
+        CHECK_OK(exchange_parse(writer_text(&full), &arena, &back, &err), err);
+        second = writer_buffer(&arena);
+        exchange_print(&second, &back, NULL);
+        CHECK_STR(writer_text(&second), writer_text(&first));
+    }
+}
+
+static void refuses_bad_text(void)
+{
+    static const struct {
+        const char *text, *part, *where;
+    } cases[] = {
+        {"", "exchange", "line 0"},
+        {"phase transfers=0\n", "exchange", "line 1"},
+        {"exchange row_bytes_max=1 row_range=1\n", "row_range", "line 1"},
+        {"exchange row_bytes_max=x row_range=1..2\n", "row_bytes_max", "line 1"},
+        {"exchange row_bytes_max=1 row_range=0..0\ntransfer source=1\n", "phase line", "line 2"},
+        {"exchange row_bytes_max=1 row_range=0..0\nphase transfers=1\n", "as many", "line 2"},
+        {"exchange row_bytes_max=1 row_range=0..0\nphase transfers=1\ntransfer source=1472",
+         "source", "line 3"},
+        {"exchange row_bytes_max=1 row_range=0..0\nphase transfers=1\ntransfer source=1 address=0 "
+         "words=1 to=5\n",
+         "address", "line 3"},
+        {"exchange row_bytes_max=1 row_range=0..0\nnonsense\n", "phase, transfer or row", "line 2"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Arena arena = keep;
+        ExchangeProblem problem;
+        Error err;
+        CHECK_ERROR(exchange_parse(str_of(cases[i].text), &arena, &problem, &err), err, ERROR_INPUT,
+                    cases[i].part);
+        CHECK_CSTR(err.where, cases[i].where);
+    }
+}
+
+static void setup(void)
+{
+    keep = arena_create((isize)1 << 31);
+    refused = arena_create((isize)1 << 26);
+    scratch = arena_create((isize)1 << 33);
+}
+
+TEST_MAIN(setup, solves_nothing, solves_single_transfers, reproduces_the_multicast,
+          reaches_the_bound, solves_random_phases, solves_dense_phases, solves_the_whole_chip,
+          is_the_same_for_any_thread_count, refuses_bad_problems, refuses_forwarding,
+          refuses_rows_over_budget, round_trips_text, refuses_bad_text)

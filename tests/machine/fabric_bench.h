@@ -1,0 +1,182 @@
+/* Tiles with rows written as raw words, for the fabric tests: no supervisor code runs, only the phase. */
+#pragma once
+#include "machine/fabric.h"
+#include "test.h"
+#include <sys/mman.h>
+
+enum {
+    BENCH_PC = 0x4c100,  /* call m10, row */
+    BENCH_ROW = 0x4c200, /* the row; memory element 0 */
+    BENCH_ROW_WORDS = 256,
+};
+
+typedef struct Bench {
+    TileState *tiles;
+    bool is_active[CHIP_TILES];
+    uint8_t *sram;
+    uint32_t *poison;
+    Cycles event_zero;
+    bool idle_source_allowed;
+    int threads;
+    int64_t stored_words;
+    Fault fault;
+} Bench;
+
+static inline Bench *bench_create(void)
+{
+    Bench *bench = calloc(1, sizeof *bench);
+    size_t sram_bytes = (size_t)CHIP_TILES * SRAM_BYTES;
+    bench->tiles = calloc(CHIP_TILES, sizeof *bench->tiles);
+    bench->sram = mmap(NULL, sram_bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    bench->poison = malloc(sram_bytes / 32);
+    CHECK(bench->tiles != NULL && bench->sram != MAP_FAILED && bench->poison != NULL);
+    memset(bench->poison, 0xff, sram_bytes / 32);
+    for (int i = 0; i < CHIP_TILES; i++) {
+        TileState *tile = &bench->tiles[i];
+        tile_create(tile, (PhysTile){(uint16_t)i}, bench->sram + (size_t)i * SRAM_BYTES,
+                    bench->poison + (size_t)i * (SRAM_WORDS / 32));
+        tile->is_present = true;
+    }
+    bench->event_zero = 1000;
+    bench->threads = 1;
+    return bench;
+}
+
+static inline void bench_destroy(Bench *bench)
+{
+    for (int i = 0; i < CHIP_TILES; i++) {
+        tile_destroy(&bench->tiles[i]);
+    }
+    CHECK(munmap(bench->sram, (size_t)CHIP_TILES * SRAM_BYTES) == 0);
+    free(bench->tiles);
+    free(bench->poison);
+    free(bench);
+}
+
+/* Words value, value + 1, ... at an address. */
+static inline void bench_fill(Bench *bench, int tile, uint32_t address, int words, uint32_t value)
+{
+    for (int i = 0; i < words; i++) {
+        uint32_t word = value + (uint32_t)i;
+        tile_store_words(&bench->tiles[tile], address + 4 * (uint32_t)i, &word, 1, NULL);
+    }
+}
+
+static inline uint32_t bench_word(const Bench *bench, int tile, uint32_t address)
+{
+    uint32_t word;
+    memcpy(&word, bench->tiles[tile].sram + (address - SRAM_BASE), 4);
+    return word;
+}
+
+static inline bool bench_is_poison(const Bench *bench, int tile, uint32_t address)
+{
+    uint32_t index = (address - SRAM_BASE) / 4;
+    return (bench->tiles[tile].poison[index / 32] >> (index % 32) & 1) != 0;
+}
+
+static inline void bench_expect(const Bench *bench, int tile, uint32_t address, int words,
+                                uint32_t value)
+{
+    for (int i = 0; i < words; i++) {
+        CHECK_EQ_INT(bench_word(bench, tile, address + 4 * (uint32_t)i), value + (uint32_t)i);
+        CHECK(!bench_is_poison(bench, tile, address + 4 * (uint32_t)i));
+    }
+}
+
+/* Row words under construction; events as in exchange.md 3.1. Written from section 4, apart from the machine. */
+typedef struct BenchRow {
+    uint32_t word[BENCH_ROW_WORDS];
+    int len;
+    Event now;
+} BenchRow;
+
+static inline void row_word(BenchRow *row, uint32_t word)
+{
+    CHECK(row->len < BENCH_ROW_WORDS);
+    row->word[row->len++] = word;
+}
+
+static inline void row_until(BenchRow *row, Event event)
+{
+    CHECK(event >= row->now);
+    if (event > row->now) {
+        row_word(row, 0x40a00000u | (uint32_t)(event - row->now - 1));
+        row->now = event;
+    }
+}
+
+static inline void row_xpic(BenchRow *row, Event event, uint32_t source)
+{
+    row_until(row, event - 1);
+    row_word(row, 0x64000000u | source);
+    row->now = event;
+}
+
+static inline void row_pic(BenchRow *row, Event event, uint32_t byte_address)
+{
+    row_until(row, event - 1);
+    row_word(row, 0x60000000u | byte_address / 4);
+    row->now = event;
+}
+
+static inline void row_send(BenchRow *row, Event event, uint32_t byte_address, int words,
+                            uint32_t sctl)
+{
+    row_until(row, event);
+    int first = words < 64 ? words : 64;
+    row_word(row, 0x78000000u | (uint32_t)(first - 1) << 21 | byte_address / 4 << 3 | sctl);
+    if (words > first) {
+        uint32_t rest = (uint32_t)(words - first - 1);
+        row_word(row, 0x70000000u | (rest & 63) << 21 | rest >> 6 << 14 | sctl);
+    }
+    row->now += words;
+}
+
+/* Puts the row under `call m10` on a tile, with neutral mux and armed counter. `end` < 0: right behind the last word. */
+static inline void bench_row(Bench *bench, int tile, BenchRow *row, Event end)
+{
+    TileState *state = &bench->tiles[tile];
+    if (end >= 0) {
+        row_until(row, end);
+    }
+    row_word(row, 0x43a00000);
+    uint32_t call = 0x18a00000u | BENCH_ROW / 4;
+    tile_store_words(state, BENCH_PC, &call, 1, NULL);
+    tile_store_words(state, BENCH_ROW, row->word, row->len, NULL);
+    state->pc = BENCH_PC;
+    state->csr[CSR_INCOMING_MUX] = FABRIC_NEUTRAL;
+    state->csr[CSR_INCOMING_DCOUNT] = 1;
+    bench->is_active[tile] = true;
+}
+
+static inline void bench_words(Bench *bench, int tile, const uint32_t *words, int count)
+{
+    BenchRow row = {0};
+    for (int i = 0; i < count; i++) {
+        row_word(&row, words[i]);
+    }
+    bench_row(bench, tile, &row, -1);
+}
+
+static inline bool bench_run(Bench *bench)
+{
+    Fabric *fabric = fabric_create(bench->threads, bench->idle_source_allowed, false);
+    bool ok = fabric_run_phase(fabric, bench->tiles, bench->is_active, bench->event_zero,
+                               &bench->stored_words, &bench->fault);
+    fabric_destroy(fabric);
+    if (!ok) {
+        CHECK(bench->fault.detail[0] != '\0');
+    }
+    return ok;
+}
+
+static inline void bench_must_run(Bench *bench)
+{
+    if (!bench_run(bench)) {
+        fprintf(stderr, "unexpected fault %s on tile %u: %s\n", bench->fault.name,
+                (unsigned)bench->fault.tile.id, bench->fault.detail);
+        exit(1);
+    }
+}
