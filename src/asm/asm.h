@@ -21,7 +21,16 @@ typedef struct Symbol {
 VEC(Symbol);
 
 /* Field kinds follow isa/assembler.md 3. */
-typedef enum RelocKind { RELOC_NONE, RELOC_8, RELOC_16, RELOC_20, RELOC_32, RELOC_19_S2, RELOC_18_S2, RELOC_20_S2 } RelocKind;
+typedef enum RelocKind {
+    RELOC_NONE,
+    RELOC_8,
+    RELOC_16,
+    RELOC_20,
+    RELOC_32,
+    RELOC_19_S2,
+    RELOC_18_S2,
+    RELOC_20_S2
+} RelocKind;
 typedef struct Reloc {
     int32_t section;
     uint32_t offset; /* of the word */
@@ -68,8 +77,8 @@ typedef struct AsmIncludes {
 } AsmIncludes;
 
 /* Assembles one file. Errors name file:line:column and what was expected (the first one). */
-bool asm_assemble(Str file, Str text, AsmDefineSpan defines, const AsmIncludes *includes, Arena *keep, Arena scratch,
-                  Object *out, Error *err);
+bool asm_assemble(Str file, Str text, AsmDefineSpan defines, const AsmIncludes *includes,
+                  Arena *keep, Arena scratch, Object *out, Error *err);
 /* Address of every symbol after resolution. */
 typedef struct Resolved {
     uint8_t *at; /* bytes of all sections, laid out in order from `base` */
@@ -79,10 +88,12 @@ typedef struct Resolved {
 } Resolved;
 /* Lays out the sections of several objects from `base` (each at its alignment), applies relocations (symbols are looked up in
  * the own object first, then among globals of all). ERROR_INPUT for undefined or duplicate globals and fields that overflow. */
-bool object_resolve(const Object *objects, int object_count, uint32_t base, Arena *keep, Arena scratch, Resolved *out,
-                    Error *err);
+bool object_resolve(const Object *objects, int object_count, uint32_t base, Arena *keep,
+                    Arena scratch, Resolved *out, Error *err);
 /* Address of a global symbol; false when absent. section addresses are those of `resolved` (sections numbered over all objects). */
-bool object_find(const Object *objects, int object_count, const Resolved *resolved, Str symbol, uint32_t *address);
+bool object_find(const Object *objects, int object_count, const Resolved *resolved, Str symbol,
+                 uint32_t *address);
 /* Text of [0, len) as code at `base`; words of `context`; each line `address: words  text`; illegal words as `.long`.
  * Bundles are braces. With `plain` only re-assemblable text is printed. */
-void asm_disassemble(Writer *writer, const uint8_t *code, isize len, uint32_t base, InsnContext context, bool plain);
+void asm_disassemble(Writer *writer, const uint8_t *code, isize len, uint32_t base,
+                     InsnContext context, bool plain);

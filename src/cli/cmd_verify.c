@@ -151,6 +151,8 @@ typedef struct Tally {
     double worst_cosine, worst_error, host_seconds;
     int64_t cycles_min, cycles_max, correct, correct_oracle, agree, labelled;
     RunResult last;
+    Cycles first_cycles, cycles_low,
+        cycles_high; /* the first picture at both ends of the phase constant */
 } Tally;
 
 static Str label_of(const Setup *setup, int64_t class)
@@ -194,6 +196,8 @@ static void count_picture(Tally *tally, const Setup *setup, int64_t label, const
     tally->cycles_max = max_i64(tally->cycles_max, result->simulated_cycles);
     tally->host_seconds += result->host_seconds;
     tally->last = *result;
+    if (is_first)
+        tally->first_cycles = result->simulated_cycles;
     int64_t top = largest(values, setup->output_elems),
             top_oracle = largest(expected, setup->output_elems);
     tally->agree += top == top_oracle;
@@ -212,9 +216,11 @@ static void print_summary(Writer *out, const VerifyFlags *f, const Setup *setup,
         write_fmt(out,
                   "{\"images\":%d,\"worst_cosine\":%.9f,\"max_abs_error\":%.9g,\"repeat_"
                   "identical\":true,\"simulated_cycles\":%" PRId64 ",\"phases\":%" PRId64
+                  ",\"simulated_cycles_low\":%" PRId64 ",\"simulated_cycles_high\":%" PRId64
                   ",\"host_seconds\":%.3f,\"host_seconds_call\":%.4f,\"peak_bytes\":%" PRId64,
                   count, t->worst_cosine, t->worst_error, t->last.simulated_cycles, t->last.phases,
-                  t->host_seconds, t->host_seconds / count, cli_peak_bytes());
+                  t->cycles_low, t->cycles_high, t->host_seconds, t->host_seconds / count,
+                  cli_peak_bytes());
         if (is_classifier)
             write_fmt(out,
                       ",\"agreement\":%" PRId64 ",\"labelled\":%" PRId64 ",\"top1\":%" PRId64
@@ -237,11 +243,40 @@ static void print_summary(Writer *out, const VerifyFlags *f, const Setup *setup,
     if (t->cycles_min != t->cycles_max)
         write_fmt(out, " (from %" PRId64 " to %" PRId64 ")", t->cycles_min, t->cycles_max);
     write_fmt(out,
+              "\n  the first picture at both ends of the phase constant: %d: %" PRId64
+              ", %d: %" PRId64 " simulated cycles",
+              PHASE_COST_LOW, t->cycles_low, PHASE_COST_HIGH, t->cycles_high);
+    write_fmt(out,
               "\n  bytes per tile: min %" PRId64 ", median %" PRId64 ", max %" PRId64
               " on %d tiles; host time %.2f s a call, peak memory %.0f MiB\n",
               setup->package.tile_bytes_min, setup->package.tile_bytes_median,
               setup->package.tile_bytes_max, setup->package.tiles_used, t->host_seconds / count,
               (double)cli_peak_bytes() / 1048576.0);
+}
+
+/* The first picture again, and at both ends of the phase constant (decisions.md A5): always the same bits. */
+static bool repeat_first(const VerifyFlags *f, Setup *setup, const float *image, const float *first,
+                         float *values, Tally *tally, Error *err)
+{
+    static const Cycles costs[] = {PHASE_COST_DEFAULT, PHASE_COST_LOW, PHASE_COST_HIGH};
+    Cycles cycles[3];
+    for (int i = 0; i < 3; i++) {
+        RunResult again;
+        session_set_phase_cycles(setup->session, costs[i]);
+        if (!setup_run(setup, image, values, &again, err))
+            return false;
+        if (memcmp(first, values, (size_t)setup->output_elems * sizeof *first) != 0)
+            return error_set(err, ERROR_NO, f->package, "the first picture again gave other bits");
+        cycles[i] = again.simulated_cycles;
+    }
+    if (cycles[0] != tally->first_cycles)
+        return error_set(err, ERROR_NO, f->package,
+                         "the first picture again took %" PRId64 " simulated cycles, %" PRId64
+                         " before",
+                         cycles[0], tally->first_cycles);
+    tally->cycles_low = cycles[1];
+    tally->cycles_high = cycles[2];
+    return true;
 }
 
 static bool verify(const VerifyFlags *f, Setup *setup, Writer *out, Error *err)
@@ -281,11 +316,8 @@ static bool verify(const VerifyFlags *f, Setup *setup, Writer *out, Error *err)
         first_image = image;
         memcpy(first, values, (size_t)elems * sizeof *first);
     }
-    RunResult again;
-    if (!setup_run(setup, first_image, values, &again, err))
+    if (!repeat_first(f, setup, first_image, first, values, &tally, err))
         return false;
-    if (memcmp(first, values, (size_t)elems * sizeof *first) != 0)
-        return error_set(err, ERROR_NO, f->package, "the first picture again gave other bits");
     print_summary(out, f, setup, &tally, pictures->count);
     if (!(tally.worst_cosine >= f->min_cosine))
         return error_set(err, ERROR_NO, f->package, "worst cosine %.6f is below %.6f",

@@ -82,21 +82,12 @@ bool setup_run(Setup *setup, const float *image, float *output, RunResult *resul
     return session_run(setup->session, &input, 1, outputs, setup->scratch, result, err);
 }
 
-/* Every tile takes part in every internal sync, so the constant adds to every phase alike (tested in tests/e2e). */
-int64_t cycles_at(const RunResult *result, Cycles phase_cycles)
-{
-    return result->simulated_cycles + result->phases * (phase_cycles - PHASE_COST_DEFAULT);
-}
-
 void print_cycles(Writer *writer, const RunResult *result, double clock_hz)
 {
-    write_fmt(
-        writer,
-        "simulated %" PRId64 " cycles in %" PRId64 " exchange phases (phase constant %d: %" PRId64
-        ", %d: %" PRId64 "), %.3f ms at %.2f GHz",
-        result->simulated_cycles, result->phases, PHASE_COST_LOW, cycles_at(result, PHASE_COST_LOW),
-        PHASE_COST_HIGH, cycles_at(result, PHASE_COST_HIGH),
-        (double)result->simulated_cycles / clock_hz * 1e3, clock_hz / 1e9);
+    write_fmt(writer,
+              "simulated %" PRId64 " cycles in %" PRId64 " exchange phases, %.3f ms at %.2f GHz",
+              result->simulated_cycles, result->phases,
+              (double)result->simulated_cycles / clock_hz * 1e3, clock_hz / 1e9);
 }
 
 int64_t largest(const float *at, int64_t count)

@@ -300,6 +300,8 @@ bool emit_package(const Work *work, const Placement *placement, const Schedule *
         ASSERT(found); /* library_load */
         *vec_push(&out->symbols, keep) = (DebugSymbol){name, job.map.entry_of[k]};
     }
+    *vec_push(&out->symbols, keep) =
+        (DebugSymbol){S("rows_and_program"), KERNELS_AT + round8(job.kernel_len)};
     for (isize s = 0; s < work->steps.len; s++)
         job.phases += work->steps.at[s].kind == WORK_PHASE;
     job.row_of = arena_array(&scratch, int32_t, (isize)work->tiles * (job.phases + 1));

@@ -14,7 +14,8 @@
 /* One value per form, INSN_<form> as in instructions.tsv: INSN_add_mmmn_zi. */
 typedef enum InsnCode {
     INSN_NONE = 0,
-#define INSN(form, mnemonic, pattern, operands, field_map, lane, context, coissue, flags) INSN_##form,
+#define INSN(form, mnemonic, pattern, operands, field_map, lane, context, coissue, flags)          \
+    INSN_##form,
 #include "isa/isa.def"
 #undef INSN
     INSN_COUNT
@@ -52,11 +53,12 @@ enum {
 
 typedef struct InsnOperand {
     OperandKind kind;
-    char letter;         /* of the pattern */
-    uint8_t bits;        /* width of the field */
-    char suffix[4];      /* text behind the operand: "+=", "++", ">>", "@", "" */
-    char broadcast[3];   /* "B", "BL", "BU" or "" */
-    bool is_updated;     /* the instruction writes this register as well as reading it (+=, ++, (rw), ...) */
+    char letter;       /* of the pattern */
+    uint8_t bits;      /* width of the field */
+    char suffix[4];    /* text behind the operand: "+=", "++", ">>", "@", "" */
+    char broadcast[3]; /* "B", "BL", "BU" or "" */
+    bool
+        is_updated; /* the instruction writes this register as well as reading it (+=, ++, (rw), ...) */
     char enumeration[12];
 } InsnOperand;
 
@@ -67,8 +69,9 @@ typedef struct InsnForm {
     bool may_coissue;
     uint8_t flags;
     uint8_t operand_count;
-    uint8_t words;        /* 1, or 2 for sendpicp */
-    uint32_t mask, match; /* of the first word; the coissue bit (31) is outside the mask when may_coissue */
+    uint8_t words; /* 1, or 2 for sendpicp */
+    uint32_t mask,
+        match; /* of the first word; the coissue bit (31) is outside the mask when may_coissue */
     InsnOperand operand[INSN_OPERANDS_MAX];
 } InsnForm;
 
@@ -84,7 +87,8 @@ const InsnForm *isa_form(InsnCode code);
 /* Forms of a mnemonic, in table order: the first and how many follow it contiguously; 0 when unknown. */
 int isa_forms_of(Str mnemonic, InsnCode *first);
 /* Writes form->words words. False (ERROR_INPUT, says which operand and its range) when an operand does not fit. */
-bool isa_encode(InsnCode code, const uint32_t operand[INSN_OPERANDS_MAX], bool is_coissued, uint32_t word[2], Error *err);
+bool isa_encode(InsnCode code, const uint32_t operand[INSN_OPERANDS_MAX], bool is_coissued,
+                uint32_t word[2], Error *err);
 /* Encode of known-good operands; asserts. */
 uint32_t isa_word(InsnCode code, uint32_t a, uint32_t b, uint32_t d, uint32_t e);
 /* Decodes one word of the given lane in a context (worker or supervisor); `next` is the following word (payload of

@@ -73,27 +73,18 @@ static void parse_operand(Kernel *kernel, Str text)
     kernel->operand[kernel->operand_count++] = spec;
 }
 
-static Extent parse_extent(Str name)
+static int extent_find(Str name)
 {
-#define EXTENT(id)                                                                                 \
-    if (str_equal(name, S(#id))) {                                                                 \
-        return EXTENT_##id;                                                                        \
-    }
-    EXTENT(rows)
-    EXTENT(k_panels)
-    EXTENT(col_groups)
-    EXTENT(quads)
-    EXTENT(panels)
-    EXTENT(inverse_width)
-    EXTENT(blocks)
-    EXTENT(run_words)
-    EXTENT(runs)
-    EXTENT(src_stride)
-    EXTENT(dst_stride)
-    EXTENT(stride)
+    static const char *const NAMES[EXTENT_COUNT] = {
+#define EXTENT(name) #name,
+        EXTENTS(EXTENT)
 #undef EXTENT
-    ASSERT(!"an argument of kernels.def is no operand, scalar or extent");
-    return EXTENT_COUNT;
+    };
+    int i = 0;
+    while (i < EXTENT_COUNT && !str_equal(name, str_of(NAMES[i]))) {
+        i++;
+    }
+    return i;
 }
 
 static Argument parse_argument(const CatalogueRow *row, Str name)
@@ -107,7 +98,9 @@ static Argument parse_argument(const CatalogueRow *row, Str name)
             return (Argument){ARGUMENT_SCALAR, i};
         }
     }
-    return (Argument){ARGUMENT_EXTENT, (int32_t)parse_extent(name)};
+    int extent = extent_find(name);
+    ASSERT(extent < EXTENT_COUNT);
+    return (Argument){ARGUMENT_EXTENT, extent};
 }
 
 static void parse_row(KernelId id, Str name, Str operands, Str scalars, Str arguments,

@@ -2,21 +2,19 @@
 #pragma once
 #include "kernel/kernel.h"
 
-/* Argument words that kernel_bind derives from the extents of the operands. */
+/* Argument words that kernel_bind derives from the extents of the operands, by their names in kernels.def. */
+/* clang-format off */
+#define EXTENTS(EXTENT)                                                                            \
+    EXTENT(rows) EXTENT(k_panels) EXTENT(col_groups) EXTENT(quads) EXTENT(panels)                  \
+    EXTENT(inverse_width) EXTENT(blocks) EXTENT(segments) EXTENT(segment_reciprocal)               \
+    EXTENT(rounds) EXTENT(variance_offset) EXTENT(run_words) EXTENT(runs) EXTENT(src_stride)       \
+    EXTENT(dst_stride) EXTENT(stride)
+/* clang-format on */
 typedef enum Extent {
-    EXTENT_rows,
-    EXTENT_k_panels,
-    EXTENT_col_groups,
-    EXTENT_quads,
-    EXTENT_panels,
-    EXTENT_inverse_width,
-    EXTENT_blocks,
-    EXTENT_run_words,
-    EXTENT_runs,
-    EXTENT_src_stride,
-    EXTENT_dst_stride,
-    EXTENT_stride,
-    EXTENT_COUNT
+#define EXTENT(name) EXTENT_##name,
+    EXTENTS(EXTENT)
+#undef EXTENT
+        EXTENT_COUNT
 } Extent;
 
 typedef enum ArgumentKind { ARGUMENT_OPERAND, ARGUMENT_SCALAR, ARGUMENT_EXTENT } ArgumentKind;
@@ -33,3 +31,5 @@ typedef struct CatalogueRow {
 } CatalogueRow;
 
 const CatalogueRow *catalogue_row(KernelId id);
+/* Into how many segments layernorm_f16 cuts each row: 1, 2, 3 or 6, the cheapest. */
+int64_t layernorm_segments(int64_t rows, int64_t panels);

@@ -32,11 +32,11 @@ typedef struct KernelOperandSpec {
     Str name;
     bool is_read, is_written;
     DType dtype;
-    uint8_t orders;       /* bit per Order that is accepted */
-    uint32_t align;       /* bytes */
-    uint32_t tail_bytes;  /* bytes read past the end and never used */
-    bool is_interleaved;  /* must lie in region 1 */
-    int8_t may_alias;     /* operand index that may be the very same buffer, or -1 */
+    uint8_t orders;      /* bit per Order that is accepted */
+    uint32_t align;      /* bytes */
+    uint32_t tail_bytes; /* bytes read past the end and never used */
+    bool is_interleaved; /* must lie in region 1 */
+    int8_t may_alias;    /* operand index that may be the very same buffer, or -1 */
 } KernelOperandSpec;
 
 typedef struct Kernel {
@@ -79,8 +79,8 @@ const Kernel *kernel_of(KernelId id);
 KernelId kernel_find(Str name);
 /* Checks the operands' orders, types and extents against the contract and makes the argument words. ERROR_INPUT names the
  * kernel, the operand and what was expected. Operands as listed in kernels.def; scalars likewise. */
-bool kernel_bind(KernelId id, const KernelOperand *operands, int operand_count, const uint32_t *scalars, int scalar_count,
-                 KernelCall *out, Error *err);
+bool kernel_bind(KernelId id, const KernelOperand *operands, int operand_count,
+                 const uint32_t *scalars, int scalar_count, KernelCall *out, Error *err);
 /* Plain-memory kernels that lower calls itself: copy of `runs` runs and zero fill of runs; bytes multiple of 8 (copy64, fill64)
  * addresses 8-aligned; strides in bytes. Address words are left as operand 0 (src or dst) and 1 (dst). */
 KernelCall kernel_copy(uint32_t run_bytes, uint32_t runs, uint32_t src_stride, uint32_t dst_stride);

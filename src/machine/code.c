@@ -240,7 +240,8 @@ static bool has_destination(const InsnForm *form, InsnCode code)
 
 static bool has_second_destination(InsnCode code)
 {
-    return code == INSN_ld2x64pace_mmbn_ef || code == INSN_ld64a32pace_mmbn_ef || code == INSN_ld64b16pace_mmbn_ef;
+    return code == INSN_ld2x64pace_mmbn_ef || code == INSN_ld64a32pace_mmbn_ef ||
+           code == INSN_ld64b16pace_mmbn_ef;
 }
 
 static bool is_slow(InsnCode code)
@@ -279,7 +280,10 @@ static int registers_of(OperandKind kind)
     }
 }
 
-static bool is_main(OperandKind kind) { return kind == OPERAND_MR || kind == OPERAND_MRP; }
+static bool is_main(OperandKind kind)
+{
+    return kind == OPERAND_MR || kind == OPERAND_MRP;
+}
 
 static Op fault_op(int row, uint16_t code)
 {
@@ -288,7 +292,8 @@ static Op fault_op(int row, uint16_t code)
 
 /* Enters one register operand into the masks. Returns a row of faults.def, or -1. registers.md 2, 3: $m12, $m13 are read-only views
  * that only workers have, $m14 reads an implementation-defined value; $a8..$a13 are no storage, $a13 takes discarded writes. */
-static int add_register(Op *op, const InsnOperand *operand, uint32_t first, bool is_written, bool is_supervisor)
+static int add_register(Op *op, const InsnOperand *operand, uint32_t first, bool is_written,
+                        bool is_supervisor)
 {
     int count = registers_of(operand->kind);
     bool is_read = !is_written || operand->is_updated;
@@ -329,7 +334,7 @@ static uint8_t lane_sources(const Op *op, const InsnForm *form, int lane)
     case INSN_f16v4maxc_aaan:
         return op->a_read;
     case INSN_f32v4tof16_aaan:
-        return r[1] < 8 ? (uint8_t)(3u << (r[1] + 2 * lane)) : 0;
+        return (uint8_t)(3u << (r[1] + 2 * lane));
     case INSN_roll32_aaan: /* a1, b0 */
         return (uint8_t)(1u << (lane == 0 ? r[1] + 1 : r[2]));
     case INSN_sort4x32lo_aaan: /* a0, b0 */
@@ -345,7 +350,8 @@ static uint8_t lane_sources(const Op *op, const InsnForm *form, int lane)
         if (count == 1) {
             mask |= 1u << r[i];
         } else if (count == 2) {
-            bool is_limit = i == 2 && (op->code == INSN_f32v2clamp_aaan || op->code == INSN_f32clamp_aaan);
+            bool is_limit =
+                i == 2 && (op->code == INSN_f32v2clamp_aaan || op->code == INSN_f32clamp_aaan);
             mask |= is_limit ? 3u << r[i] : 1u << (r[i] + lane);
         }
     }
@@ -357,7 +363,9 @@ static Broadcast broadcast_of(const InsnForm *form)
     for (int i = 0; i < form->operand_count; i++) {
         const char *text = form->operand[i].broadcast;
         if (text[0] == 'B') {
-            return text[1] == 'L' ? BROADCAST_LOW : text[1] == 'U' ? BROADCAST_HIGH : BROADCAST_WORD;
+            return text[1] == 'L'   ? BROADCAST_LOW
+                   : text[1] == 'U' ? BROADCAST_HIGH
+                                    : BROADCAST_WORD;
         }
     }
     return BROADCAST_NONE;
@@ -373,7 +381,7 @@ static Op build_op(const Insn *insn, bool is_supervisor)
     if (class == CLASS_FAULT) {
         return fault_op(ROW_UNMODELLED, insn->code);
     }
-    Op op = {.code = insn->code, .class = (uint8_t)class, .memory = memory_forms[code]};
+    Op op = {.code = insn->code, .class = (uint8_t) class, .memory = memory_forms[code]};
     op.broadcast = (uint8_t)broadcast_of(form);
     op.flags = (uint8_t)((is_aux ? OP_AUX : 0) | (is_slow(code) ? OP_SLOW : 0));
     op.flags |= form->operand[0].kind == OPERAND_ARP ? OP_WIDE : 0;
@@ -396,17 +404,20 @@ static Op build_op(const Insn *insn, bool is_supervisor)
         if (registers_of(operand->kind) == 0) {
             continue;
         }
-        bool is_written = (i == 0 && has_destination(form, code)) || (i == 1 && has_second_destination(code));
+        bool is_written =
+            (i == 0 && has_destination(form, code)) || (i == 1 && has_second_destination(code));
         bool is_idle_stride = class == CLASS_PACE && op.imm == 0 && operand->kind == OPERAND_MR;
         if (is_idle_stride) {
             continue; /* every pointer moves by one atom: the stride register is not looked at */
         }
-        int row = add_register(&op, operand, insn->operand[i], is_written && !operand->is_updated, is_supervisor);
+        int row = add_register(&op, operand, insn->operand[i], is_written && !operand->is_updated,
+                               is_supervisor);
         if (row >= 0) {
             return fault_op(row, insn->code);
         }
         bool is_data = i == 0 && class == CLASS_MEMORY;
-        if (class != CLASS_ALU && !is_data && is_main(operand->kind) && (!is_written || operand->is_updated)) {
+        if (class != CLASS_ALU && !is_data && is_main(operand->kind) &&
+            (!is_written || operand->is_updated)) {
             op.m_hard |= (uint16_t)(((1u << registers_of(operand->kind)) - 1) << insn->operand[i]);
         }
         if (is_aux && is_written) {
@@ -414,19 +425,21 @@ static Op build_op(const Insn *insn, bool is_supervisor)
             op.result_count = insn->operand[i] < 8 ? (uint8_t)registers_of(operand->kind) : 0;
         }
     }
-    op.flags |= class == CLASS_BRANCH && op.m_read != 0 && code != INSN_br_mmmn ? OP_CONDITIONAL : 0;
+    op.flags |=
+        class == CLASS_BRANCH && op.m_read != 0 && code != INSN_br_mmmn ? OP_CONDITIONAL : 0;
     if (class == CLASS_AUX) {
         op.a_lane[0] = lane_sources(&op, form, 0);
         op.a_lane[1] = op.result_count > 1 ? lane_sources(&op, form, 1) : 0;
     }
     /* isa/semantics.md 4: the result is unknown when the delta register is the destination. */
-    if (class == CLASS_MEMORY && op.memory.mode == MODE_STEP && op.memory.move <= MOVE_SIGN && op.r[0] == op.r[2] &&
-        op.r[0] < 12) {
+    if (class == CLASS_MEMORY && op.memory.mode == MODE_STEP && op.memory.move <= MOVE_SIGN &&
+        op.r[0] == op.r[2] && op.r[0] < 12) {
         return fault_op(ROW_STEP_DESTINATION, insn->code);
     }
     /* isa/semantics.md 4.2: two destinations must differ, also when both are $azeros. */
     if (has_second_destination(code)) {
-        uint32_t first = 3u << op.r[0], second = (code == INSN_ld2x64pace_mmbn_ef ? 3u : 1u) << op.r[1];
+        uint32_t first = 3u << op.r[0], second = (code == INSN_ld2x64pace_mmbn_ef ? 3u : 1u)
+                                                 << op.r[1];
         if ((first & second) != 0) {
             return fault_op(ROW_EQUAL_DESTINATIONS, insn->code);
         }
@@ -444,7 +457,8 @@ static uint32_t word_at(const TileState *tile, uint32_t address)
 static bool is_poisoned(const TileState *tile, const TileShared *shared, uint32_t address)
 {
     uint32_t index = (address - SRAM_BASE) / 4;
-    return !shared->poison_off && tile->poison && (tile->poison[index / 32] >> (index % 32) & 1) != 0;
+    return !shared->poison_off && tile->poison &&
+           (tile->poison[index / 32] >> (index % 32) & 1) != 0;
 }
 
 static Op decode_supervisor(const TileState *tile, const TileShared *shared, uint32_t address)
@@ -458,7 +472,8 @@ static Op decode_supervisor(const TileState *tile, const TileShared *shared, uin
     return insn.code == INSN_NONE ? fault_op(ROW_ILLEGAL_WORD, 0) : build_op(&insn, true);
 }
 
-static Op decode_half(const TileState *tile, const TileShared *shared, uint32_t address, InsnLane lane)
+static Op decode_half(const TileState *tile, const TileShared *shared, uint32_t address,
+                      InsnLane lane)
 {
     uint32_t word = word_at(tile, address);
     if (is_poisoned(tile, shared, address)) {
@@ -483,7 +498,8 @@ static void decode_worker(const TileState *tile, const TileShared *shared, uint3
     }
     Op main = decode_half(tile, shared, address, LANE_MAIN);
     Op aux = decode_half(tile, shared, address + 4, LANE_AUX);
-    if (word_at(tile, address + 4) >> 31 == 0 || (aux.class != CLASS_FAULT && (aux.flags & OP_AUX) == 0)) {
+    if (word_at(tile, address + 4) >> 31 == 0 ||
+        (aux.class != CLASS_FAULT && (aux.flags & OP_AUX) == 0)) {
         *op = fault_op(ROW_ILLEGAL_BUNDLE, 0);
         return;
     }
@@ -497,8 +513,9 @@ static void decode_worker(const TileState *tile, const TileShared *shared, uint3
         *op = fault_op(ROW_EQUAL_DESTINATIONS, main.code);
         return;
     }
-    uint8_t forbidden = (uint8_t)((isa_form((InsnCode)main.code)->flags | isa_form((InsnCode)aux.code)->flags) &
-                                  (INSN_CONTROL | INSN_SYSTEM));
+    uint8_t forbidden =
+        (uint8_t)((isa_form((InsnCode)main.code)->flags | isa_form((InsnCode)aux.code)->flags) &
+                  (INSN_CONTROL | INSN_SYSTEM));
     main.flags |= (uint8_t)(OP_BUNDLE | (forbidden ? 0 : OP_REPEATABLE));
     aux.flags |= OP_SECOND;
     op[0] = main;
@@ -551,9 +568,11 @@ void code_drop(CodeCache *code, uint32_t page)
     code->is_decoded[page] = false;
 }
 
-const Op *code_decode(TileState *tile, const TileShared *shared, bool is_supervisor, uint32_t address)
+const Op *code_decode(TileState *tile, const TileShared *shared, bool is_supervisor,
+                      uint32_t address)
 {
-    uint32_t number = (address - SRAM_BASE) / CODE_PAGE_BYTES, index = (address - SRAM_BASE) / 4 % CODE_PAGE_WORDS;
+    uint32_t number = (address - SRAM_BASE) / CODE_PAGE_BYTES,
+             index = (address - SRAM_BASE) / 4 % CODE_PAGE_WORDS;
     CodePage *page = tile->code->page[is_supervisor][number];
     if (!page) {
         page = tile->code->page[is_supervisor][number] = take_page(tile->code);

@@ -19,34 +19,41 @@ enum {
 /* How an Op is dispatched. */
 typedef enum OpClass {
     CLASS_UNDECODED,
-    CLASS_FAULT,    /* decoding found a rule broken: imm is the row of faults.def */
-    CLASS_ALU,      /* integer, main lane */
-    CLASS_MEMORY,   /* one access: Op.memory says which */
-    CLASS_PACE,     /* packed pointers */
+    CLASS_FAULT,  /* decoding found a rule broken: imm is the row of faults.def */
+    CLASS_ALU,    /* integer, main lane */
+    CLASS_MEMORY, /* one access: Op.memory says which */
+    CLASS_PACE,   /* packed pointers */
     CLASS_BRANCH,
-    CLASS_CSR,      /* get, put */
+    CLASS_CSR, /* get, put */
     CLASS_REPEAT,
     CLASS_EXIT,
-    CLASS_SYSTEM,   /* supervisor: run, runall, sync, sans, coefficient loads, exchange */
+    CLASS_SYSTEM, /* supervisor: run, runall, sync, sans, coefficient loads, exchange */
     CLASS_TRAP,
-    CLASS_AUX,      /* aux lane, results depend on registers only */
-    CLASS_ACC,      /* aux lane with accumulators, TAS, PRNG or CSRs; looks after poison itself */
+    CLASS_AUX, /* aux lane, results depend on registers only */
+    CLASS_ACC, /* aux lane with accumulators, TAS, PRNG or CSRs; looks after poison itself */
 } OpClass;
 
 enum {
-    OP_BUNDLE = 1,      /* main half of a bundle; the aux half follows */
-    OP_AUX = 2,         /* aux lane */
-    OP_REPEATABLE = 4,  /* bundle without control or system instruction */
-    OP_SLOW = 8,        /* costs more than one issue: op_issues */
+    OP_BUNDLE = 1,       /* main half of a bundle; the aux half follows */
+    OP_AUX = 2,          /* aux lane */
+    OP_REPEATABLE = 4,   /* bundle without control or system instruction */
+    OP_SLOW = 8,         /* costs more than one issue: op_issues */
     OP_CONDITIONAL = 16, /* branch that tests its register */
-    OP_SECOND = 32,     /* aux half of a bundle: not an entry point */
-    OP_WIDE = 64,       /* aux: the result is a pair */
+    OP_SECOND = 32,      /* aux half of a bundle: not an entry point */
+    OP_WIDE = 64,        /* aux: the result is a pair */
 };
 
 typedef enum Broadcast { BROADCAST_NONE, BROADCAST_LOW, BROADCAST_HIGH, BROADCAST_WORD } Broadcast;
 
 /* What a memory form moves and how it finds its address. */
-typedef enum MemoryMove { MOVE_ZERO, MOVE_SIGN, MOVE_AUX, MOVE_SPREAD, MOVE_STORE_M, MOVE_STORE_A } MemoryMove;
+typedef enum MemoryMove {
+    MOVE_ZERO,
+    MOVE_SIGN,
+    MOVE_AUX,
+    MOVE_SPREAD,
+    MOVE_STORE_M,
+    MOVE_STORE_A
+} MemoryMove;
 typedef enum MemoryMode { MODE_OFFSET, MODE_STEP, MODE_MAIN_OFFSET, MODE_MAIN_STEP } MemoryMode;
 typedef struct MemoryForm {
     uint8_t bytes, move, mode; /* bytes 0: no memory form */
@@ -55,14 +62,17 @@ typedef struct MemoryForm {
 typedef struct Op {
     uint16_t code; /* InsnCode */
     uint8_t class, flags;
-    uint8_t r[5]; /* register operands by assembler position; OP_IMMEDIATE where the immediate stands */
+    uint8_t
+        r[5]; /* register operands by assembler position; OP_IMMEDIATE where the immediate stands */
     uint8_t broadcast;
-    uint8_t result, result_count; /* aux: registers committed behind the instruction; count 0 = discarded */
+    uint8_t result,
+        result_count; /* aux: registers committed behind the instruction; count 0 = discarded */
     int32_t imm, imm2;
     MemoryForm memory;
-    uint16_t m_read, m_hard, m_write; /* main registers; m_hard = must be defined (addresses, conditions) */
-    uint8_t a_read, a_write;          /* aux registers 0..7 */
-    uint8_t a_lane[2];                /* those that result register 0, 1 depends on */
+    uint16_t m_read, m_hard,
+        m_write;             /* main registers; m_hard = must be defined (addresses, conditions) */
+    uint8_t a_read, a_write; /* aux registers 0..7 */
+    uint8_t a_lane[2];       /* those that result register 0, 1 depends on */
 } Op;
 
 typedef struct CodePage {
@@ -84,12 +94,12 @@ typedef struct Exec {
     WorkerState *worker; /* NULL: supervisor */
     uint32_t *m;
     uint16_t *m_poison;
-    uint32_t *poison;    /* bitmap of SRAM, NULL when poison is not tracked */
+    uint32_t *poison; /* bitmap of SRAM, NULL when poison is not tracked */
     int context;
     uint32_t pc, next_pc;
-    Cycles cycle;        /* issue of the current instruction */
-    uint32_t out[2];     /* result of an aux instruction, committed behind the bundle */
-    uint8_t out_poison;  /* bit i: out[i] */
+    Cycles cycle;       /* issue of the current instruction */
+    uint32_t out[2];    /* result of an aux instruction, committed behind the bundle */
+    uint8_t out_poison; /* bit i: out[i] */
     bool is_branch_taken;
     bool is_exited;
 } Exec;
@@ -102,7 +112,8 @@ CodeCache *code_create(void);
 void code_destroy(CodeCache *code);
 /* Decodes the word at `address` (in region 0, multiple of 4) for a context; the Op stays valid until the next call behind a
  * store into its page. */
-const Op *code_decode(TileState *tile, const TileShared *shared, bool is_supervisor, uint32_t address);
+const Op *code_decode(TileState *tile, const TileShared *shared, bool is_supervisor,
+                      uint32_t address);
 void code_drop(CodeCache *code, uint32_t page);
 
 /* The decoded instruction at pc, or NULL when code_decode has to look. */
@@ -134,10 +145,10 @@ const char *fault_name(int number);
 int op_issues(const TileTiming *timing, const Op *op);
 
 /* --- executors */
-bool exec_main(Exec *x, const Op *op);   /* CLASS_ALU .. CLASS_EXIT, both contexts */
-bool exec_memory(Exec *x, const Op *op); /* CLASS_MEMORY, CLASS_PACE */
-bool exec_aux(Exec *x, const Op *op);    /* CLASS_AUX */
-bool exec_acc(Exec *x, const Op *op);    /* CLASS_ACC */
+bool exec_main(Exec *x, const Op *op);      /* CLASS_ALU .. CLASS_EXIT, both contexts */
+bool exec_memory(Exec *x, const Op *op);    /* CLASS_MEMORY, CLASS_PACE */
+bool exec_aux(Exec *x, const Op *op);       /* CLASS_AUX */
+bool exec_acc(Exec *x, const Op *op);       /* CLASS_ACC */
 bool worker_csr(Exec *x, const Op *op);     /* CLASS_CSR of a worker (worker.c) */
 bool supervisor_csr(Exec *x, const Op *op); /* CLASS_CSR of the supervisor (supervisor.c) */
 /* Four floats to halves as FP_CTL says, element 0 lowest; collects conditions. */
@@ -167,7 +178,8 @@ bool access_fault(Exec *x, uint32_t address, uint32_t bytes);
 
 static inline bool access_check(Exec *x, uint32_t address, uint32_t bytes)
 {
-    if (__builtin_expect(address - SRAM_BASE > SRAM_BYTES - bytes || (address & (bytes - 1)) != 0, 0)) {
+    if (__builtin_expect(address - SRAM_BASE > SRAM_BYTES - bytes || (address & (bytes - 1)) != 0,
+                         0)) {
         return access_fault(x, address, bytes);
     }
     return true;
@@ -189,12 +201,13 @@ static inline const uint8_t *sram_at(const Exec *x, uint32_t address)
 }
 
 /* Stores aligned words (1 or 2); the address is checked. Faults for the element of the running supervisor code. */
-static inline bool store_words(Exec *x, uint32_t address, const uint32_t *words, uint32_t count, unsigned poison)
+static inline bool store_words(Exec *x, uint32_t address, const uint32_t *words, uint32_t count,
+                               unsigned poison)
 {
     if (address < SRAM_REGION1) {
         if (((address ^ x->tile->pc) & ~(uint32_t)(ELEMENT_BYTES - 1)) == 0) {
-            return EXEC_FAULT(x, "CODE_ELEMENT", "store to 0x%x while the supervisor is at 0x%x", address,
-                              x->tile->pc);
+            return EXEC_FAULT(x, "CODE_ELEMENT", "store to 0x%x while the supervisor is at 0x%x",
+                              address, x->tile->pc);
         }
         code_touch(x->tile->code, address);
     }

@@ -7,7 +7,10 @@
 
 enum { SOURCES_MAX = 8 };
 
-static const char *mnemonic_of(const Op *op) { return isa_form((InsnCode)op->code)->mnemonic; }
+static const char *mnemonic_of(const Op *op)
+{
+    return isa_form((InsnCode)op->code)->mnemonic;
+}
 
 static bool finish(Exec *x, const Op *op, uint32_t flags)
 {
@@ -45,10 +48,14 @@ static Vector floats_of(const Exec *x, uint8_t first, int registers)
     return v;
 }
 
-static bool is_finite(double v) { return v - v == 0.0; }
+static bool is_finite(double v)
+{
+    return v - v == 0.0;
+}
 
 /* acc[n] becomes `v`; an infinity made of finite sources is an overflow. Nothing is registered for undefined values. */
-static void set_acc(Exec *x, int n, double v, bool is_finite_source, bool is_poison, uint32_t *flags)
+static void set_acc(Exec *x, int n, double v, bool is_finite_source, bool is_poison,
+                    uint32_t *flags)
 {
     uint32_t own = 0;
     x->worker->acc[n] = f32_of_bits(f32_result((float)v, is_finite_source, &own));
@@ -63,7 +70,8 @@ static void set_acc(Exec *x, int n, double v, bool is_finite_source, bool is_poi
 static void add_acc(Exec *x, int n, double v, bool is_poison, uint32_t *flags)
 {
     double old = (double)x->worker->acc[n];
-    set_acc(x, n, old + v, is_finite(old) && is_finite(v), is_poison || (x->worker->acc_poison >> n & 1) != 0, flags);
+    set_acc(x, n, old + v, is_finite(old) && is_finite(v),
+            is_poison || (x->worker->acc_poison >> n & 1) != 0, flags);
 }
 
 typedef enum AccumulateHow { ACCUMULATE, ACCUMULATE_SQUARE, ACCUMULATE_ABSOLUTE } AccumulateHow;
@@ -112,7 +120,10 @@ static bool outer_product(Exec *x, const Op *op)
     return finish(x, op, flags);
 }
 
-static uint8_t poison_pair(uint32_t poison, int first) { return (uint8_t)(poison >> first & 3); }
+static uint8_t poison_pair(uint32_t poison, int first)
+{
+    return (uint8_t)(poison >> first & 3);
+}
 
 /* acc[first..first+3] as halves in out; conditions of undefined registers are dropped. */
 static void out_halves(Exec *x, const float *acc, uint32_t poison, int count, uint32_t *flags)
@@ -124,7 +135,8 @@ static void out_halves(Exec *x, const float *acc, uint32_t poison, int count, ui
     uint64_t both = exec_round_halves(x, v, flags);
     x->out[0] = (uint32_t)both;
     x->out[1] = (uint32_t)(both >> 32);
-    x->out_poison = (uint8_t)(((poison & 3) != 0 ? 1 : 0) | (count == 4 && (poison & 12) != 0 ? 2 : 0));
+    x->out_poison =
+        (uint8_t)(((poison & 3) != 0 ? 1 : 0) | (count == 4 && (poison & 12) != 0 ? 2 : 0));
 }
 
 static void out_floats(Exec *x, const float *acc, uint32_t poison)
@@ -161,7 +173,8 @@ static bool mix(Exec *x, const Op *op)
     out_halves(x, w->acc, w->acc_poison, 4, &flags);
     for (int i = 0; i < 4; i++) {
         bool is_poison = w->tas_poison || a.is_poison[i] || b.is_poison[i];
-        bool are_finite = is_finite(sa) && is_finite(sb) && is_finite(a.at[i]) && is_finite(b.at[i]);
+        bool are_finite =
+            is_finite(sa) && is_finite(sb) && is_finite(a.at[i]) && is_finite(b.at[i]);
         set_acc(x, i, sa * a.at[i] + sb * b.at[i], are_finite, is_poison, &flags);
     }
     return finish(x, op, flags);
@@ -172,7 +185,8 @@ static bool read_and_shift(Exec *x, const Op *op, bool is_half)
 {
     WorkerState *w = x->worker;
     uint32_t flags = 0;
-    static const uint8_t chains[4] = {0, 16, 8, 24}; /* set 0 even, odd; set 1 even, odd (isa/flags.def, unverified) */
+    static const uint8_t chains[4] = {
+        0, 16, 8, 24}; /* set 0 even, odd; set 1 even, odd (isa/flags.def, unverified) */
     if (op->imm < 0 || op->imm > 3) {
         return EXEC_FAULT(x, "GINA_FLAG", "%s with flag %d", mnemonic_of(op), op->imm);
     }
@@ -200,7 +214,10 @@ static bool read_and_shift(Exec *x, const Op *op, bool is_half)
     return finish(x, op, flags);
 }
 
-static uint64_t rotate_left(uint64_t v, int n) { return v << n | v >> (64 - n); }
+static uint64_t rotate_left(uint64_t v, int n)
+{
+    return v << n | v >> (64 - n);
+}
 
 /* xoroshiro128aox, semantics.md 8.3. */
 static bool random_number(Exec *x)
@@ -260,7 +277,7 @@ static void set_prng(WorkerState *w, int i, uint32_t value)
 {
     int shift = 32 * (i % 2);
     w->prng[i / 2] = (w->prng[i / 2] & ~((uint64_t)0xffffffff << shift)) | (uint64_t)value << shift;
-    w->prng_undefined &= (uint8_t)~(1u << i);
+    w->prng_undefined &= (uint8_t) ~(1u << i);
 }
 
 static bool upper_put(Exec *x, const Op *op)
@@ -270,7 +287,8 @@ static bool upper_put(Exec *x, const Op *op)
     uint32_t value = w->a[op->r[1]];
     bool is_poison = (w->a_poison >> op->r[1] & 1) != 0;
     if (is_poison && csr != CSR_TAS) {
-        return EXEC_FAULT(x, "POISON_CSR", "uput of $a%d, which is undefined, to 0x%x", op->r[1], csr);
+        return EXEC_FAULT(x, "POISON_CSR", "uput of $a%d, which is undefined, to 0x%x", op->r[1],
+                          csr);
     }
     switch (csr) {
     case CSR_FP_CLR:

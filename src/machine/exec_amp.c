@@ -62,14 +62,16 @@ static void push_partial(WorkerState *w, int set, int rows, const float *partial
 }
 
 /* Sums that are infinite, NaN or subnormal; `rows` is a bit mask. */
-static uint32_t settle_sums(Exec *x, const float *old, float *next, F4 activation, const double (*weight)[ROWS], uint32_t rows)
+static uint32_t settle_sums(Exec *x, const float *old, float *next, F4 activation,
+                            const double (*weight)[ROWS], uint32_t rows)
 {
     uint32_t flags = 0;
     for (int n = 0; n < ROWS; n++) {
         bool is_finite_source = is_finite_f32(bits_of_f32(old[n]));
         for (int e = 0; e < 4; e++) {
             double w = weight[e][n];
-            is_finite_source = is_finite_source && w - w == 0.0 && is_finite_f32(bits_of_f32(activation[e]));
+            is_finite_source =
+                is_finite_source && w - w == 0.0 && is_finite_f32(bits_of_f32(activation[e]));
         }
         uint32_t own = 0;
         next[n] = f32_of_bits(f32_result(next[n], is_finite_source, &own));
@@ -102,7 +104,8 @@ static bool has_odd_value(const float *v, int count)
 }
 
 /* sum[n] += dot(x, weight of row n), `count` rows from 0. */
-static inline void multiply(float *next, const float *sum, F4 activation, const double (*weight)[ROWS], int count)
+static inline void multiply(float *next, const float *sum, F4 activation,
+                            const double (*weight)[ROWS], int count)
 {
     double x0 = (double)activation[0], x1 = (double)activation[1];
     double x2 = (double)activation[2], x3 = (double)activation[3];
@@ -121,7 +124,8 @@ static inline void multiply(float *next, const float *sum, F4 activation, const 
     }
 }
 
-static void read_partials(const Exec *x, const Op *op, AmpForm form, float partial[4], uint32_t poison[2])
+static void read_partials(const Exec *x, const Op *op, AmpForm form, float partial[4],
+                          uint32_t poison[2])
 {
     const WorkerState *w = x->worker;
     const uint32_t *a = &w->a[op->r[2]];
@@ -169,7 +173,8 @@ bool exec_amp(Exec *x, const Op *op)
     AmpForm form = form_of(op->code);
     int engines = op->imm >> 3, phase = op->imm & 7, rows = SET_ROWS >> engines;
     if (__builtin_expect(engines > 2 || phase > 3, 0)) {
-        return EXEC_FAULT(x, "AMP_PHASE", "%s with flag %d", isa_form((InsnCode)op->code)->mnemonic, op->imm);
+        return EXEC_FAULT(x, "AMP_PHASE", "%s with flag %d", isa_form((InsnCode)op->code)->mnemonic,
+                          op->imm);
     }
     x->tile->amp_instructions++;
     float partial[4], out[4] = {0};

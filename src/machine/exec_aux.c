@@ -14,7 +14,10 @@ typedef struct Pair {
     uint32_t lo, hi;
 } Pair;
 
-static const char *mnemonic_of(const Op *op) { return isa_form((InsnCode)op->code)->mnemonic; }
+static const char *mnemonic_of(const Op *op)
+{
+    return isa_form((InsnCode)op->code)->mnemonic;
+}
 
 static bool finish(Exec *x, const Op *op, uint32_t flags)
 {
@@ -32,7 +35,10 @@ static Pair pair_of(const Exec *x, const Op *op, int operand)
     return (Pair){a[0], (op->flags & OP_WIDE) != 0 ? a[1] : 0};
 }
 
-static F4 floats_of(Pair p) { return floats_of_halves(p.lo, p.hi); }
+static F4 floats_of(Pair p)
+{
+    return floats_of_halves(p.lo, p.hi);
+}
 
 /* First source, with its broadcast. */
 static F4 first_halves(const Exec *x, const Op *op)
@@ -45,7 +51,10 @@ static F4 first_halves(const Exec *x, const Op *op)
     return floats_of_halves(spread, (op->flags & OP_WIDE) != 0 ? spread : 0);
 }
 
-static F4 second_halves(const Exec *x, const Op *op) { return floats_of(pair_of(x, op, 2)); }
+static F4 second_halves(const Exec *x, const Op *op)
+{
+    return floats_of(pair_of(x, op, 2));
+}
 
 /* What a lane that does not fit becomes: Inf stays, NaN is quiet, overflow is NaN or the largest value (semantics.md 6). */
 static uint32_t special_half(uint32_t f32, uint32_t fp_ctl, uint32_t *flags)
@@ -94,7 +103,10 @@ static bool finish_halves(Exec *x, const Op *op, F4 v)
     return finish(x, op, flags);
 }
 
-static F4 absolute(F4 v) { return (F4)((U4)v & 0x7fffffff); }
+static F4 absolute(F4 v)
+{
+    return (F4)((U4)v & 0x7fffffff);
+}
 
 /* maxNum: a NaN loses against a number. */
 static F4 maximum(F4 a, F4 b)
@@ -156,20 +168,39 @@ static uint32_t f32_source(const Exec *x, const Op *op, int operand, int lane)
     return flush_f32(x->worker->a[op->r[operand] + (is_spread ? 0 : lane)]);
 }
 
-typedef enum F32Operation { F32_ADD, F32_SUB, F32_MUL, F32_ABSADD, F32_ABSMAX, F32_MAX, F32_MIN, F32_CLAMP } F32Operation;
+typedef enum F32Operation {
+    F32_ADD,
+    F32_SUB,
+    F32_MUL,
+    F32_ABSADD,
+    F32_ABSMAX,
+    F32_MAX,
+    F32_MIN,
+    F32_CLAMP
+} F32Operation;
 
-static float max_f32(float a, float b) { return maximum((F4){a}, (F4){b})[0]; }
+static float max_f32(float a, float b)
+{
+    return maximum((F4){a}, (F4){b})[0];
+}
 
-static float min_f32(float a, float b) { return minimum((F4){a}, (F4){b})[0]; }
+static float min_f32(float a, float b)
+{
+    return minimum((F4){a}, (F4){b})[0];
+}
 
-static float abs_f32(float a) { return f32_of_bits(bits_of_f32(a) & 0x7fffffff); }
+static float abs_f32(float a)
+{
+    return f32_of_bits(bits_of_f32(a) & 0x7fffffff);
+}
 
 static bool f32_binary(Exec *x, const Op *op, F32Operation operation)
 {
     uint32_t flags = 0;
     int lanes = (op->flags & OP_WIDE) != 0 ? 2 : 1;
     for (int i = 0; i < lanes; i++) {
-        uint32_t ba = f32_source(x, op, 1, i), bb = f32_source(x, op, 2, operation == F32_CLAMP ? 0 : i);
+        uint32_t ba = f32_source(x, op, 1, i),
+                 bb = f32_source(x, op, 2, operation == F32_CLAMP ? 0 : i);
         float a = f32_of_bits(ba), b = f32_of_bits(bb), r;
         switch (operation) {
         case F32_ADD:
@@ -202,7 +233,14 @@ static bool f32_binary(Exec *x, const Op *op, F32Operation operation)
     return finish(x, op, flags);
 }
 
-typedef enum Compare { COMPARE_EQ, COMPARE_NE, COMPARE_LT, COMPARE_LE, COMPARE_GT, COMPARE_GE } Compare;
+typedef enum Compare {
+    COMPARE_EQ,
+    COMPARE_NE,
+    COMPARE_LT,
+    COMPARE_LE,
+    COMPARE_GT,
+    COMPARE_GE
+} Compare;
 
 static I4 compare(F4 a, F4 b, Compare how)
 {
@@ -395,9 +433,15 @@ static bool lateral_maximum(Exec *x, const Op *op, bool is_pair)
 
 /* --- logic and permutations */
 
-static uint32_t half(uint32_t word, int i) { return word >> (16 * i) & 0xffff; }
+static uint32_t half(uint32_t word, int i)
+{
+    return word >> (16 * i) & 0xffff;
+}
 
-static uint32_t byte(uint32_t word, int i) { return word >> (8 * i) & 0xff; }
+static uint32_t byte(uint32_t word, int i)
+{
+    return word >> (8 * i) & 0xff;
+}
 
 static bool out_bytes(Exec *x, uint32_t b0, uint32_t b1, uint32_t b2, uint32_t b3)
 {
@@ -486,18 +530,23 @@ bool fp_raise(Exec *x, uint32_t flags, const char *mnemonic)
     if (trapped == 0) {
         return true;
     }
-    return EXEC_FAULT(x, "FP_EXCEPTION", "%s: %s%s%s", mnemonic, (trapped & FP_INV) != 0 ? "invalid " : "",
-                      (trapped & FP_DIV0) != 0 ? "division-by-zero " : "", (trapped & FP_OFLO) != 0 ? "overflow" : "");
+    return EXEC_FAULT(x, "FP_EXCEPTION", "%s: %s%s%s", mnemonic,
+                      (trapped & FP_INV) != 0 ? "invalid " : "",
+                      (trapped & FP_DIV0) != 0 ? "division-by-zero " : "",
+                      (trapped & FP_OFLO) != 0 ? "overflow" : "");
 }
 
 bool exec_aux(Exec *x, const Op *op)
 {
     uint16_t poison = x->worker->a_poison;
-    x->out_poison = (uint8_t)(((poison & op->a_lane[0]) != 0 ? 1 : 0) | ((poison & op->a_lane[1]) != 0 ? 2 : 0));
+    x->out_poison = (uint8_t)(((poison & op->a_lane[0]) != 0 ? 1 : 0) |
+                              ((poison & op->a_lane[1]) != 0 ? 2 : 0));
     switch (op->code) {
 #define HALVES(name) INSN_f16v2##name##_aaan : case INSN_f16v4##name##_aaan
 #define HALVES_SPREAD(name)                                                                        \
-    INSN_f16v2##name##_aaan : case INSN_f16v2##name##_aaal : case INSN_f16v2##name##_aaau : case INSN_f16v4##name##_aaan : case INSN_f16v4##name##_aaal : case INSN_f16v4##name##_aaau
+    INSN_f16v2##name##_aaan : case INSN_f16v2##name##_aaal : case INSN_f16v2##name##_aaau          \
+        : case INSN_f16v4##name##_aaan : case INSN_f16v4##name##_aaal                              \
+        : case INSN_f16v4##name##_aaau
 #define FLOATS(name) INSN_f32##name##_aaan : case INSN_f32v2##name##_aaan
 #define FLOATS_SPREAD(name) FLOATS(name) : case INSN_f32v2##name##_aaat
     case HALVES_SPREAD(add):
@@ -509,7 +558,8 @@ bool exec_aux(Exec *x, const Op *op)
     case HALVES(absadd):
         return finish_halves(x, op, absolute(first_halves(x, op)) + absolute(second_halves(x, op)));
     case HALVES(absmax):
-        return finish_halves(x, op, maximum(absolute(first_halves(x, op)), absolute(second_halves(x, op))));
+        return finish_halves(
+            x, op, maximum(absolute(first_halves(x, op)), absolute(second_halves(x, op))));
     case HALVES(max):
         return finish_halves(x, op, maximum(first_halves(x, op), second_halves(x, op)));
     case HALVES(min):

@@ -9,9 +9,15 @@ static uint32_t source(const Exec *x, const Op *op, int i)
     return op->r[i] == OP_IMMEDIATE ? (uint32_t)op->imm : x->m[op->r[i]];
 }
 
-static uint32_t half(uint32_t word, int i) { return word >> (16 * i) & 0xffff; }
+static uint32_t half(uint32_t word, int i)
+{
+    return word >> (16 * i) & 0xffff;
+}
 
-static uint32_t byte(uint32_t word, int i) { return word >> (8 * i) & 0xff; }
+static uint32_t byte(uint32_t word, int i)
+{
+    return word >> (8 * i) & 0xff;
+}
 
 static uint32_t bytes(uint32_t b0, uint32_t b1, uint32_t b2, uint32_t b3)
 {
@@ -322,7 +328,8 @@ static bool poison_fault(Exec *x, const Op *op)
     } else if (op->class == CLASS_SYSTEM) {
         name = "POISON_LAUNCH";
     }
-    return EXEC_FAULT(x, name, "%s uses $m%d, which is undefined", isa_form((InsnCode)op->code)->mnemonic,
+    return EXEC_FAULT(x, name, "%s uses $m%d, which is undefined",
+                      isa_form((InsnCode)op->code)->mnemonic,
                       __builtin_ctz((unsigned)(*x->m_poison & op->m_hard)));
 }
 

@@ -8,8 +8,8 @@
 bool access_fault(Exec *x, uint32_t address, uint32_t bytes)
 {
     if (!range_in_sram(address, bytes)) {
-        return EXEC_FAULT(x, "INVALID_ADDR", "%u bytes at 0x%x, outside 0x%x..0x%x", bytes, address, SRAM_BASE,
-                          SRAM_END);
+        return EXEC_FAULT(x, "INVALID_ADDR", "%u bytes at 0x%x, outside 0x%x..0x%x", bytes, address,
+                          SRAM_BASE, SRAM_END);
     }
     return EXEC_FAULT(x, "MISALIGNED", "%u bytes at 0x%x", bytes, address);
 }
@@ -23,7 +23,8 @@ static void load_aux(Exec *x, uint32_t address, uint32_t first, uint32_t count)
     }
     memcpy(&w->a[first], sram_at(x, address), 4 * (size_t)count);
     uint32_t mask = (1u << count) - 1;
-    w->a_poison = (uint16_t)((w->a_poison & ~(mask << first)) | poison_of(x, address, count) << first);
+    w->a_poison =
+        (uint16_t)((w->a_poison & ~(mask << first)) | poison_of(x, address, count) << first);
 }
 
 static void load_main(Exec *x, uint32_t address, const Op *op)
@@ -35,7 +36,8 @@ static void load_main(Exec *x, uint32_t address, const Op *op)
     }
     x->m[op->r[0]] = value;
     x->m[15] = 0;
-    uint16_t poison = (uint16_t)(poison_of(x, address & ~3u, 1) ? op->m_write & (1u << op->r[0]) : 0);
+    uint16_t poison =
+        (uint16_t)(poison_of(x, address & ~3u, 1) ? op->m_write & (1u << op->r[0]) : 0);
     *x->m_poison = (uint16_t)((*x->m_poison & ~(1u << op->r[0])) | poison);
 }
 
@@ -48,7 +50,8 @@ static void load_spread(Exec *x, uint32_t address, const Op *op)
     }
     memcpy(&value, sram_at(x, address), op->memory.bytes);
     x->worker->a[r] = op->memory.bytes == 2 ? value * 0x10001u : value * 0x1010101u;
-    x->worker->a_poison = (uint16_t)((x->worker->a_poison & ~(1u << r)) | poison_of(x, address & ~3u, 1) << r);
+    x->worker->a_poison =
+        (uint16_t)((x->worker->a_poison & ~(1u << r)) | poison_of(x, address & ~3u, 1) << r);
 }
 
 static uint32_t offset_of(const Exec *x, const Op *op, int i)
@@ -95,12 +98,12 @@ static bool access(Exec *x, const Op *op)
         break;
     case MOVE_STORE_A:
         if (!store_words(x, address, &x->worker->a[first], bytes / 4,
-                         x->worker->a_poison >> first & ((1u << (bytes / 4)) - 1))) {
+                         (uint32_t)x->worker->a_poison >> first & ((1u << (bytes / 4)) - 1))) {
             return false;
         }
         break;
     case MOVE_STORE_M:
-        if (!store_words(x, address, &m[first], 1, *x->m_poison >> first & 1)) {
+        if (!store_words(x, address, &m[first], 1, (uint32_t)*x->m_poison >> first & 1)) {
             return false;
         }
         break;
@@ -118,7 +121,9 @@ static bool access(Exec *x, const Op *op)
 /* Bytes that a pointer moves by: semantics.md 4.2. */
 static uint32_t stride_of(uint32_t strides, uint32_t selector)
 {
-    return selector == 0 ? 8 : (uint32_t)(sign_extend(strides >> (10 * (selector - 1)) & 0x3ff, 10) * 8);
+    return selector == 0
+               ? 8
+               : (uint32_t)(sign_extend(strides >> (10 * (selector - 1)) & 0x3ff, 10) * 8);
 }
 
 typedef struct Pointers {
@@ -127,15 +132,16 @@ typedef struct Pointers {
 
 static Pointers unpack(const uint32_t *m)
 {
-    return (Pointers){
-        {m[0] & ADDRESS_MASK, m[1] & ADDRESS_MASK, (m[0] >> 21 & 0x7ff) | (m[1] >> 21 & 0x3ff) << 11}};
+    return (Pointers){{m[0] & ADDRESS_MASK, m[1] & ADDRESS_MASK,
+                       (m[0] >> 21 & 0x7ff) | (m[1] >> 21 & 0x3ff) << 11}};
 }
 
 /* Bit 31 of the second register is unused and kept. */
 static void repack(uint32_t *m, Pointers p)
 {
     m[0] = (p.address[0] & ADDRESS_MASK) | (p.address[2] & 0x7ff) << 21;
-    m[1] = (p.address[1] & ADDRESS_MASK) | (p.address[2] >> 11 & 0x3ff) << 21 | (m[1] & 0x80000000u);
+    m[1] =
+        (p.address[1] & ADDRESS_MASK) | (p.address[2] >> 11 & 0x3ff) << 21 | (m[1] & 0x80000000u);
 }
 
 static bool conflict(Exec *x, const Op *op, uint32_t a, uint32_t b)
@@ -146,7 +152,9 @@ static bool conflict(Exec *x, const Op *op, uint32_t a, uint32_t b)
 
 static bool two_loads(Exec *x, const Op *op)
 {
-    uint32_t second_bytes = op->code == INSN_ld2x64pace_mmbn_ef ? 8 : op->code == INSN_ld64a32pace_mmbn_ef ? 4 : 2;
+    uint32_t second_bytes = op->code == INSN_ld2x64pace_mmbn_ef    ? 8
+                            : op->code == INSN_ld64a32pace_mmbn_ef ? 4
+                                                                   : 2;
     Pointers p = unpack(&x->m[op->r[2]]);
     uint32_t strides = x->m[op->r[3]], a0 = p.address[0], a1 = p.address[1];
     if (!access_check(x, a0, 8) || !access_check(x, a1, second_bytes)) {
@@ -177,7 +185,8 @@ static bool loads_and_store(Exec *x, const Op *op, int load_count)
     WorkerState *w = x->worker;
     Pointers p = unpack(&x->m[op->r[2]]);
     uint32_t strides = x->m[op->r[3]], a0 = p.address[0], a1 = p.address[1], a2 = p.address[2];
-    if (!access_check(x, a0, 8) || (load_count == 2 && !access_check(x, a1, 8)) || !access_check(x, a2, 8)) {
+    if (!access_check(x, a0, 8) || (load_count == 2 && !access_check(x, a1, 8)) ||
+        !access_check(x, a2, 8)) {
         return false;
     }
     if (same_element(a0, a2)) {
@@ -186,7 +195,7 @@ static bool loads_and_store(Exec *x, const Op *op, int load_count)
     if (load_count == 2 && (same_element(a0, a1) || same_element(a1, a2))) {
         return conflict(x, op, a1, same_element(a0, a1) ? a0 : a2);
     }
-    if (!store_words(x, a2, &w->a[op->r[1]], 2, w->a_poison >> op->r[1] & 3)) {
+    if (!store_words(x, a2, &w->a[op->r[1]], 2, (uint32_t)w->a_poison >> op->r[1] & 3)) {
         return false;
     }
     uint32_t selectors = (uint32_t)op->imm;
@@ -207,7 +216,7 @@ static bool paced_store(Exec *x, const Op *op)
     WorkerState *w = x->worker;
     Pointers p = unpack(&x->m[op->r[1]]);
     if (!access_check(x, p.address[2], 8) ||
-        !store_words(x, p.address[2], &w->a[op->r[0]], 2, w->a_poison >> op->r[0] & 3)) {
+        !store_words(x, p.address[2], &w->a[op->r[0]], 2, (uint32_t)w->a_poison >> op->r[0] & 3)) {
         return false;
     }
     p.address[2] += stride_of(x->m[op->r[2]], op->imm & 3);

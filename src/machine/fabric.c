@@ -2,8 +2,9 @@
  *
  * 1. Every tile's row is decoded into messages and controls (fabric_row.c).
  * 2. Every receiver walks the windows in which its mux listens to a source, looks up what that source put on the wire
- *    T(s,d) + 1 events before, and maps the words through its pointer controls to SRAM addresses.
- * 3. The rules that need a tile's sends and stores together are checked: separation of elements (X9, X10), forwarding.
+ *    T(s,d) + 1 events before, and maps the words through its pointer controls to SRAM addresses (fabric_receive.c).
+ * 3. The rules that need a tile's sends and stores together are checked (fabric_check.c): separation of elements (X9,
+ *    X10), borrowed lanes (X20), forwarding.
  * 4. Stores are applied.
  *
  * Words are read where they lie before anything is stored. That is exact as long as no word is stored and sent on later in

@@ -171,10 +171,12 @@ static bool run_phase(Machine *machine, const Census *census)
     return true;
 }
 
+/* The release falls on the next slot of worker 0: host time is not modelled, and so every call with the same data takes the same
+ * cycles. */
 static void release_host(Machine *machine)
 {
     machine->is_at_host = false;
-    machine->host_release = machine->host_arrival;
+    machine->host_release = align_up(machine->host_arrival, CHIP_WORKERS);
     machine->phases = 0;
     for (int i = 0; i < CHIP_TILES; i++) {
         machine->tiles[i].stop = TILE_STOP_NONE;
@@ -389,6 +391,11 @@ MachineStop machine_run(Machine *machine, Cycles limit)
 const Fault *machine_fault(const Machine *machine)
 {
     return &machine->fault;
+}
+
+void machine_set_phase_cycles(Machine *machine, Cycles phase_cycles)
+{
+    machine->options.phase_cycles = phase_cycles > 0 ? phase_cycles : PHASE_COST_DEFAULT;
 }
 
 MachineCounters machine_counters(const Machine *machine)

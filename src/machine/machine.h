@@ -15,13 +15,16 @@
 typedef struct Machine Machine;
 
 typedef struct MachineOptions {
-    int threads;              /* 0: all cores */
-    Cycles phase_cycles;      /* cost of an internal phase beyond its rows (decisions.md A5); 0: PHASE_COST_DEFAULT */
-    bool poison_off;          /* do not track undefined values */
-    bool absent_tiles_answer; /* tests: tiles without an image count as arrived at every internal sync */
-    bool idle_source_allowed; /* tests: listening to a source that sends nothing is no fault (decisions.md B) */
-    FILE *trace;              /* one line per issued instruction of the traced tile when not NULL */
-    int trace_tile;           /* physical id */
+    int threads; /* 0: all cores */
+    Cycles
+        phase_cycles; /* cost of an internal phase beyond its rows (decisions.md A5); 0: PHASE_COST_DEFAULT */
+    bool poison_off; /* do not track undefined values */
+    bool
+        absent_tiles_answer; /* tests: tiles without an image count as arrived at every internal sync */
+    bool
+        idle_source_allowed; /* tests: listening to a source that sends nothing is no fault (decisions.md B) */
+    FILE *trace;             /* one line per issued instruction of the traced tile when not NULL */
+    int trace_tile; /* physical id */
 } MachineOptions;
 
 typedef enum FaultCategory {
@@ -35,10 +38,11 @@ typedef enum FaultCategory {
 
 typedef struct Fault {
     FaultCategory category;
-    const char *name; /* row of faults.def: "CONFLICT", "INVALID_ADDR", "MISALIGNED", "POISON_ADDRESS" ... */
+    const char *
+        name; /* row of faults.def: "CONFLICT", "INVALID_ADDR", "MISALIGNED", "POISON_ADDRESS" ... */
     PhysTile tile;
-    int context;      /* -1 supervisor, 0..5 worker */
-    Cycles cycle;     /* tile clock */
+    int context;  /* -1 supervisor, 0..5 worker */
+    Cycles cycle; /* tile clock */
     uint32_t pc;
     char detail[256]; /* values and addresses concerned */
 } Fault;
@@ -50,10 +54,10 @@ typedef enum MachineStop {
 } MachineStop;
 
 typedef struct MachineCounters {
-    Cycles host_release;   /* clock at which the tiles left the last host barrier */
-    Cycles host_arrival;   /* clock at which the last tile reached the current host barrier */
-    int64_t phases;        /* internal syncs since the last release */
-    int64_t instructions;  /* worker bundles/words + supervisor words since creation */
+    Cycles host_release;  /* clock at which the tiles left the last host barrier */
+    Cycles host_arrival;  /* clock at which the last tile reached the current host barrier */
+    int64_t phases;       /* internal syncs since the last release */
+    int64_t instructions; /* worker bundles/words + supervisor words since creation */
     int64_t amp_instructions;
     int64_t exchanged_words; /* stored by the fabric since creation */
 } MachineCounters;
@@ -63,10 +67,13 @@ void machine_destroy(Machine *machine);
 /* Loads all images; every tile starts at its entry with the supervisor running, clock 0. */
 bool machine_load(Machine *machine, const Package *package, Error *err);
 /* Tests: writes bytes to a tile and (entry != 0) makes it a running tile starting at entry. */
-void machine_load_tile(Machine *machine, PhysTile tile, uint32_t address, const void *bytes, uint32_t len, uint32_t entry);
+void machine_load_tile(Machine *machine, PhysTile tile, uint32_t address, const void *bytes,
+                       uint32_t len, uint32_t entry);
 /* Runs until every tile waits at a host sync, a fault, or `limit` cycles after the last release (0: none). Calling again
  * releases the host barrier. */
 MachineStop machine_run(Machine *machine, Cycles limit);
+/* Changes the cost of an internal phase for the calls to come; 0: default. */
+void machine_set_phase_cycles(Machine *machine, Cycles phase_cycles);
 const Fault *machine_fault(const Machine *machine);
 void fault_print(Writer *writer, const Fault *fault, const Package *package);
 MachineCounters machine_counters(const Machine *machine);
@@ -75,9 +82,13 @@ Cycles machine_tile_cycles(const Machine *machine, PhysTile tile);
 
 /* Host access while the tiles wait (decisions.md A3). Addresses and lengths are multiples of 4 and inside SRAM (asserted).
  * Writing makes words defined. Reading returns false when a word is poisoned and tells the first such address. */
-void machine_write(Machine *machine, PhysTile tile, uint32_t address, const void *bytes, uint32_t len);
-bool machine_read(const Machine *machine, PhysTile tile, uint32_t address, void *bytes, uint32_t len, uint32_t *poison_at);
+void machine_write(Machine *machine, PhysTile tile, uint32_t address, const void *bytes,
+                   uint32_t len);
+bool machine_read(const Machine *machine, PhysTile tile, uint32_t address, void *bytes,
+                  uint32_t len, uint32_t *poison_at);
 /* Tests: marks words undefined and sets them to a pattern. */
-void machine_poison(Machine *machine, PhysTile tile, uint32_t address, uint32_t len, uint32_t pattern);
+void machine_poison(Machine *machine, PhysTile tile, uint32_t address, uint32_t len,
+                    uint32_t pattern);
 /* Tests: value of a supervisor ($m0..$m15) or worker register; context -1 is the supervisor. */
-uint32_t machine_register(const Machine *machine, PhysTile tile, int context, bool is_aux, int index);
+uint32_t machine_register(const Machine *machine, PhysTile tile, int context, bool is_aux,
+                          int index);

@@ -6,7 +6,8 @@
 #include "machine/math.h"
 #include <pthread.h>
 
-static const double LN2_HI = 0x1.62e42fefa3800p-1; /* 42 bits of ln 2, so that k * LN2_HI is exact */
+static const double LN2_HI =
+    0x1.62e42fefa3800p-1; /* 42 bits of ln 2, so that k * LN2_HI is exact */
 static const double LN2_LO = 0x1.ef35793c76730p-45;
 static const double LN2 = 0x1.62e42fefa39efp-1;
 static const double LOG2E = 0x1.71547652b82fep+0;
@@ -169,16 +170,35 @@ static Table tables[MATH_FUNCTIONS] = {
 static void build(MathFunction function)
 {
     for (uint32_t h = 0; h < 65536; h++) {
-        tables[function].entry[h] = math_f16_of_f64(math_f64(function, (double)float_of_half((uint16_t)h)));
+        tables[function].entry[h] =
+            math_f16_of_f64(math_f64(function, (double)float_of_half((uint16_t)h)));
     }
 }
 
-static void build_exp(void) { build(MATH_EXP); }
-static void build_exp2(void) { build(MATH_EXP2); }
-static void build_ln(void) { build(MATH_LN); }
-static void build_log2(void) { build(MATH_LOG2); }
-static void build_tanh(void) { build(MATH_TANH); }
-static void build_sigm(void) { build(MATH_SIGM); }
+static void build_exp(void)
+{
+    build(MATH_EXP);
+}
+static void build_exp2(void)
+{
+    build(MATH_EXP2);
+}
+static void build_ln(void)
+{
+    build(MATH_LN);
+}
+static void build_log2(void)
+{
+    build(MATH_LOG2);
+}
+static void build_tanh(void)
+{
+    build(MATH_TANH);
+}
+static void build_sigm(void)
+{
+    build(MATH_SIGM);
+}
 
 const uint16_t *math_table(MathFunction function)
 {

@@ -56,7 +56,10 @@ static inline bool mask_any(I4 mask)
     return (w[0] | w[1]) != 0;
 }
 
-static inline U4 choose(I4 mask, U4 yes, U4 no) { return ((U4)mask & yes) | (~(U4)mask & no); }
+static inline U4 choose(I4 mask, U4 yes, U4 no)
+{
+    return ((U4)mask & yes) | (~(U4)mask & no);
+}
 
 /* Four halves, element 0 in the low half of `lo`. Exact; NaNs stay NaNs. */
 static inline F4 floats_of_halves(uint32_t lo, uint32_t hi)
@@ -67,12 +70,16 @@ static inline F4 floats_of_halves(uint32_t lo, uint32_t hi)
     U4 u = __builtin_convertvector(halves, U4);
     U4 sign = (u & 0x8000) << 16, em = (u & 0x7fff) << 13;
     I4 is_small = (I4)(em < 0x00800000), is_special = (I4)(em >= 0x0f800000);
-    U4 normal = em + 0x38000000 + ((U4)is_special & 0x38000000); /* bias 15 -> 127, twice for Inf and NaN */
+    U4 normal =
+        em + 0x38000000 + ((U4)is_special & 0x38000000); /* bias 15 -> 127, twice for Inf and NaN */
     U4 small = (U4)((F4)(em + 0x38800000) - 0x1p-14f);
     return (F4)(choose(is_small, small, normal) | sign);
 }
 
-static inline float float_of_half(uint16_t h) { return floats_of_halves(h, 0)[0]; }
+static inline float float_of_half(uint16_t h)
+{
+    return floats_of_halves(h, 0)[0];
+}
 
 /* Nearest even halves in the low 16 bits of each lane. Lanes of 65520 and more, infinite or NaN are marked in *special and
  * wrong: the caller decides them (NANOO, conditions). */
@@ -91,9 +98,15 @@ static inline uint32_t flush_f32(uint32_t bits)
     return (bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits;
 }
 
-static inline bool is_nan_f32(uint32_t bits) { return (bits & 0x7fffffff) > F32_INF; }
+static inline bool is_nan_f32(uint32_t bits)
+{
+    return (bits & 0x7fffffff) > F32_INF;
+}
 
-static inline bool is_finite_f32(uint32_t bits) { return (bits & F32_INF) != F32_INF; }
+static inline bool is_finite_f32(uint32_t bits)
+{
+    return (bits & F32_INF) != F32_INF;
+}
 
 /* Result bits of an operation that rounded to `r`: NaN is invalid; Inf out of finite operands is an overflow. */
 static inline uint32_t f32_result(float r, bool is_finite_source, uint32_t *flags)

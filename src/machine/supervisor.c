@@ -34,7 +34,8 @@ static Cycles all_slots_free(const TileState *tile)
 static Cycles issue_time(const TileState *tile, const TileTiming *timing, const Op *op)
 {
     Cycles issue = tile->cycle;
-    Cycles early = (op->flags & OP_CONDITIONAL) != 0 ? timing->sup_result - timing->sup_result_branch : 0;
+    Cycles early =
+        (op->flags & OP_CONDITIONAL) != 0 ? timing->sup_result - timing->sup_result_branch : 0;
     for (uint32_t read = op->m_read; read != 0; read &= read - 1) {
         Cycles ready = tile->m_ready[__builtin_ctz(read)] - early;
         issue = ready > issue ? ready : issue;
@@ -47,7 +48,10 @@ static Cycles issue_time(const TileState *tile, const TileTiming *timing, const 
     return is_local_sync ? all_free : free_slot(tile, issue);
 }
 
-static bool is_worker_active(const TileState *tile, Cycles cycle) { return all_slots_free(tile) > cycle; }
+static bool is_worker_active(const TileState *tile, Cycles cycle)
+{
+    return all_slots_free(tile) > cycle;
+}
 
 static bool get_csr(Exec *x, const Op *op)
 {
@@ -94,7 +98,8 @@ static bool put_control(Exec *x, uint32_t value)
     }
     if ((value & 4) != 0) {
         if (is_worker_active(tile, x->cycle)) {
-            return EXEC_FAULT(x, "WORKERS_ACTIVE", "coefficients are cleared under running workers");
+            return EXEC_FAULT(x, "WORKERS_ACTIVE",
+                              "coefficients are cleared under running workers");
         }
         memset(tile->cwei, 0, sizeof tile->cwei);
         memset(tile->cwei_f16, 0, sizeof tile->cwei_f16);
@@ -208,7 +213,8 @@ static bool launch(Exec *x, int number, uint32_t entry, uint32_t base, Cycles li
     WorkerState *w = &tile->worker[number];
     const TileTiming *timing = &x->shared->timing;
     if (entry % 4 != 0 || base % 4 != 0 || entry < SRAM_BASE || entry >= SRAM_REGION1) {
-        return EXEC_FAULT(x, "LAUNCH_ADDRESS", "worker %d: entry 0x%x, vertex base 0x%x", number, entry, base);
+        return EXEC_FAULT(x, "LAUNCH_ADDRESS", "worker %d: entry 0x%x, vertex base 0x%x", number,
+                          entry, base);
     }
     w->pc = entry;
     w->vertex_base = w->m[13] = base;
@@ -282,7 +288,8 @@ static bool synchronise(Exec *x, const Op *op)
         if (is_worker_active(tile, x->cycle)) {
             return EXEC_FAULT(x, "WORKERS_ACTIVE", "sync %d", op->imm);
         }
-        tile->stop = op->imm == FLAG_TEXCH_SYNCZONE_INTERNAL ? TILE_STOP_SYNC_INTERNAL : TILE_STOP_SYNC_HOST;
+        tile->stop =
+            op->imm == FLAG_TEXCH_SYNCZONE_INTERNAL ? TILE_STOP_SYNC_INTERNAL : TILE_STOP_SYNC_HOST;
         break;
     default:
         return EXEC_FAULT(x, "SYNC_ZONE", "sync %d", op->imm);
@@ -384,7 +391,8 @@ TileStop tile_run(TileState *tile, const TileShared *shared, Cycles limit)
         const Op *op = code_find(tile->code, true, x.pc);
         if (!op) {
             if (x.pc - SRAM_BASE >= SRAM_REGION1 - SRAM_BASE || x.pc % 4 != 0) {
-                return tile_fault(tile, "INVALID_PC", -1, x.pc, x.cycle, "supervisor at 0x%x", x.pc);
+                return tile_fault(tile, "INVALID_PC", -1, x.pc, x.cycle, "supervisor at 0x%x",
+                                  x.pc);
             }
             op = code_decode(tile, shared, true, x.pc);
         }

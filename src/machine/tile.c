@@ -5,7 +5,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { MUX_NEUTRAL = 0x640 }; /* listens to nothing; the reset value of the C600 is unknown (registers.md 4.2) */
+enum {
+    MUX_NEUTRAL = 0x640
+}; /* listens to nothing; the reset value of the C600 is unknown (registers.md 4.2) */
 
 static const struct {
     const char *name;
@@ -61,7 +63,8 @@ void tile_reset(TileState *tile, uint32_t entry)
     *tile = fresh;
 }
 
-void tile_store_words(TileState *tile, uint32_t address, const uint32_t *words, int count, const uint8_t *word_poison)
+void tile_store_words(TileState *tile, uint32_t address, const uint32_t *words, int count,
+                      const uint8_t *word_poison)
 {
     ASSERT(count >= 0);
     ASSERT(address % 4 == 0);
@@ -93,7 +96,8 @@ uint32_t tile_load_word(const TileState *tile, uint32_t address, bool *is_poison
     return word;
 }
 
-TileStop tile_fault(TileState *tile, const char *name, int context, uint32_t pc, Cycles cycle, const char *format, ...)
+TileStop tile_fault(TileState *tile, const char *name, int context, uint32_t pc, Cycles cycle,
+                    const char *format, ...)
 {
     tile->stop = TILE_STOP_FAULT;
     if (tile->fault.name) {
@@ -148,6 +152,7 @@ void exec_trace(const Exec *x)
     }
     Str text = writer_text(&writer);
     char name[2] = {x->worker ? (char)('0' + x->context) : 's', 0};
-    fprintf(x->shared->trace, "%lld %s 0x%05x %.*s\n", (long long)x->cycle, name, x->pc, STR_ARG(text));
+    fprintf(x->shared->trace, "%lld %s 0x%05x %.*s\n", (long long)x->cycle, name, x->pc,
+            STR_ARG(text));
     arena_destroy(&arena);
 }

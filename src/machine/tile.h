@@ -22,7 +22,8 @@ typedef struct WorkerState {
     uint16_t m_poison, a_poison; /* one bit per register */
     uint32_t pc;
     uint32_t vertex_base, worker_base;
-    float acc[32];       /* running sums first: AACC[2n] is acc[n], AACC[2n + 1] (the queues) is acc[16 + n] */
+    float acc
+        [32]; /* running sums first: AACC[2n] is acc[n], AACC[2n + 1] (the queues) is acc[16 + n] */
     uint32_t acc_poison; /* one bit per entry of acc */
     uint32_t tas;
     bool tas_poison;
@@ -40,18 +41,18 @@ typedef struct TileState {
     uint32_t *poison;       /* one bit per word */
     struct CodeCache *code; /* decoded words of region 0, private to tile.c */
     PhysTile id;
-    bool is_present;        /* has an image */
+    bool is_present; /* has an image */
     /* supervisor */
     uint32_t m[16];
     uint16_t m_poison;
     uint32_t pc;
-    Cycles cycle;           /* next possible issue */
-    Cycles m_ready[16];     /* when each register may be read */
-    uint32_t csr[256];      /* supervisor CSR file by index (INCOMING_BASE ...) */
-    uint64_t cwei[64];      /* coefficients */
+    Cycles cycle;              /* next possible issue */
+    Cycles m_ready[16];        /* when each register may be read */
+    uint32_t csr[256];         /* supervisor CSR file by index (INCOMING_BASE ...) */
+    uint64_t cwei[64];         /* coefficients */
     double cwei_f16[4][4][16]; /* the same, decoded as f16: [phase][element][row] */
     uint64_t cwei_poison;
-    bool sans_pending;      /* `sans 0` executed, barrier not yet passed */
+    bool sans_pending; /* `sans 0` executed, barrier not yet passed */
     WorkerState worker[CHIP_WORKERS];
     Cycles slot_free[CHIP_WORKERS]; /* when the supervisor may use the slot again */
     TileStop stop;
@@ -84,8 +85,9 @@ void tile_reset(TileState *tile, uint32_t entry);
  * outside a row, are faults: rows are executed by fabric.c after an internal sync. */
 TileStop tile_run(TileState *tile, const TileShared *shared, Cycles limit);
 /* Raw access for host and fabric; keeps the decoded code coherent. poison_bits: bit i = word i is undefined; NULL = none. */
-void tile_store_words(TileState *tile, uint32_t address, const uint32_t *words, int count, const uint8_t *word_poison);
+void tile_store_words(TileState *tile, uint32_t address, const uint32_t *words, int count,
+                      const uint8_t *word_poison);
 uint32_t tile_load_word(const TileState *tile, uint32_t address, bool *is_poison);
 /* Records a fault (first one wins) and returns TILE_STOP_FAULT. `name` is a row of machine/faults.def. */
-TileStop tile_fault(TileState *tile, const char *name, int context, uint32_t pc, Cycles cycle, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
+TileStop tile_fault(TileState *tile, const char *name, int context, uint32_t pc, Cycles cycle,
+                    const char *format, ...) __attribute__((format(printf, 6, 7)));

@@ -87,12 +87,14 @@ bool worker_csr(Exec *x, const Op *op)
         return true;
     }
     bool is_known = csr_name(op->imm, CONTEXT_WORKER).len != 0;
-    return EXEC_FAULT(x, is_known ? "CSR_READ_ONLY" : "INVALID_CSR", "put to 0x%x by a worker", (unsigned)op->imm);
+    return EXEC_FAULT(x, is_known ? "CSR_READ_ONLY" : "INVALID_CSR", "put to 0x%x by a worker",
+                      (unsigned)op->imm);
 }
 
 static bool repeat_fault(Exec *x)
 {
-    return EXEC_FAULT(x, "REPEAT_BODY", "repeat body 0x%x..0x%x", x->worker->rpt_first, x->worker->rpt_end);
+    return EXEC_FAULT(x, "REPEAT_BODY", "repeat body 0x%x..0x%x", x->worker->rpt_first,
+                      x->worker->rpt_end);
 }
 
 /* Decodes at pc or faults. */

@@ -1,101 +1,150 @@
-/* Single operations in FP32 with double statistics (models.md 1.2, 1.4). Products through oneDNN's sgemm, or a fixed-order loop of our own
- * when a result must be bit-exact everywhere. */
+/* Single operations in FP32, statistics in double (models.md 1.2, 1.4, 5.2).
+ *
+ * Products go through oneDNN's sgemm, which is row-major and four times as fast as anything we would write, or
+ * through a loop of our own that adds in one fixed order in double, for cases that must not depend on a library.
+ * Row-wise operations run in parallel; a row never depends on which thread computes it.
+ */
 #include "oracle/parts.h"
 #include <dnnl.h>
 #include <math.h>
 
-static void product_fixed(const float *a, const float *b, float *c, int64_t m, int64_t k, int64_t n)
+static Matrix columns_of(Matrix m, int64_t begin, int64_t count)
 {
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < n; j++) {
-            float sum = 0;
-            for (int64_t p = 0; p < k; p++)
-                sum += a[i * k + p] * b[p * n + j];
-            c[i * n + j] = sum;
+    return (Matrix){m.at + begin, m.rows, count, m.stride};
+}
+
+/* --- products ------------------------------------------------------------------------------------------- */
+
+static void product_fixed(Matrix a, Matrix b, bool is_transposed, Matrix c, Arena scratch)
+{
+    double *sum = arena_array(&scratch, double, c.cols);
+    for (int64_t i = 0; i < c.rows; i++) {
+        for (int64_t j = 0; j < c.cols; j++) {
+            sum[j] = 0.0;
         }
-}
-
-void product(const float *a, const float *b, const float *bias, float *c, int64_t m, int64_t k,
-             int64_t n, bool is_fixed_order)
-{
-    if (is_fixed_order) {
-        product_fixed(a, b, c, m, k, n);
-    } else {
-        dnnl_status_t status = dnnl_sgemm('N', 'N', m, n, k, 1.0f, a, k, b, n, 0.0f, c, n);
-        ASSERT(status == dnnl_success);
-    }
-    if (bias == NULL)
-        return;
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < n; j++)
-            c[i * n + j] += bias[j];
-}
-
-void layernorm_rows(const float *x, const float *gamma, const float *beta, double eps, float *y,
-                    int64_t rows, int64_t cols)
-{
-    for (int64_t r = 0; r < rows; r++) {
-        const float *row = x + r * cols;
-        double sum = 0, squares = 0;
-        for (int64_t c = 0; c < cols; c++)
-            sum += row[c];
-        double mean = sum / (double)cols;
-        for (int64_t c = 0; c < cols; c++)
-            squares += (row[c] - mean) * (row[c] - mean);
-        double inverse = 1.0 / sqrt(squares / (double)cols + eps);
-        for (int64_t c = 0; c < cols; c++)
-            y[r * cols + c] = (float)((row[c] - mean) * inverse) * gamma[c] + beta[c];
-    }
-}
-
-void gelu_tanh(const float *x, float *y, int64_t elems)
-{
-    static const double alpha = 0.79788456080286535588; /* sqrt(2/pi) */
-    for (int64_t i = 0; i < elems; i++) {
-        double v = x[i];
-        y[i] = (float)(0.5 * v * (1.0 + tanh(alpha * (v + 0.044715 * v * v * v))));
-    }
-}
-
-/* Softmax of one row of scores, in place; sums in double. */
-static void softmax_row(float *s, int64_t count, double scale)
-{
-    double most = -INFINITY, sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        most = s[i] > most ? s[i] : most;
-    for (int64_t i = 0; i < count; i++) {
-        s[i] = (float)exp(scale * (s[i] - most));
-        sum += s[i];
-    }
-    for (int64_t i = 0; i < count; i++)
-        s[i] = (float)(s[i] / sum);
-}
-
-void attend(const float *q, const float *k, const float *v, float *out, int64_t rows_q,
-            int64_t rows_k, int64_t cols, int32_t heads, double scale, bool is_fixed_order,
-            Arena scratch)
-{
-    int64_t d = cols / heads;
-    float *qh = arena_array(&scratch, float, rows_q *d),
-          *kt = arena_array(&scratch, float, rows_k *d);
-    float *vh = arena_array(&scratch, float, rows_k *d),
-          *s = arena_array(&scratch, float, rows_q *rows_k);
-    float *oh = arena_array(&scratch, float, rows_q *d);
-    for (int64_t h = 0; h < heads; h++) {
-        for (int64_t r = 0; r < rows_q; r++)
-            for (int64_t c = 0; c < d; c++)
-                qh[r * d + c] = q[r * cols + h * d + c];
-        for (int64_t r = 0; r < rows_k; r++)
-            for (int64_t c = 0; c < d; c++) {
-                kt[c * rows_k + r] = k[r * cols + h * d + c];
-                vh[r * d + c] = v[r * cols + h * d + c];
+        for (int64_t k = 0; k < a.cols; k++) {
+            double x = a.at[i * a.stride + k];
+            const float *from = is_transposed ? b.at + k : b.at + k * b.stride;
+            int64_t step = is_transposed ? b.stride : 1;
+            for (int64_t j = 0; j < c.cols; j++) {
+                sum[j] += x * from[j * step];
             }
-        product(qh, kt, NULL, s, rows_q, d, rows_k, is_fixed_order);
-        for (int64_t r = 0; r < rows_q; r++)
-            softmax_row(s + r * rows_k, rows_k, scale);
-        product(s, vh, NULL, oh, rows_q, rows_k, d, is_fixed_order);
-        for (int64_t r = 0; r < rows_q; r++)
-            for (int64_t c = 0; c < d; c++)
-                out[r * cols + h * d + c] = oh[r * d + c];
+        }
+        for (int64_t j = 0; j < c.cols; j++) {
+            c.at[i * c.stride + j] = (float)sum[j];
+        }
+    }
+}
+
+void product(Method method, Matrix a, Matrix b, bool is_transposed, Matrix c, Arena scratch)
+{
+    ASSERT(a.rows == c.rows);
+    ASSERT(a.cols == (is_transposed ? b.cols : b.rows));
+    ASSERT(c.cols == (is_transposed ? b.rows : b.cols));
+    if (method.is_fixed_order) {
+        product_fixed(a, b, is_transposed, c, scratch);
+        return;
+    }
+    dnnl_status_t status = dnnl_sgemm('N', is_transposed ? 'T' : 'N', c.rows, c.cols, a.cols, 1.0f,
+                                      a.at, a.stride, b.at, b.stride, 0.0f, c.at, c.stride);
+    ASSERT(status == dnnl_success);
+}
+
+void add_row(Matrix x, const float *row)
+{
+    for (int64_t i = 0; i < x.rows; i++) {
+        for (int64_t j = 0; j < x.cols; j++) {
+            x.at[i * x.stride + j] += row[j];
+        }
+    }
+}
+
+/* --- row-wise operations -------------------------------------------------------------------------------- */
+
+/* One parallel loop over rows; which members are used depends on the body. */
+typedef struct RowJob {
+    Matrix x, y;
+    const float *gamma, *beta;
+    double eps, scale;
+} RowJob;
+
+enum { ROWS_AT_ONCE = 8 };
+
+static void layernorm_row(void *context, isize index, int worker)
+{
+    (void)worker;
+    const RowJob *job = context;
+    const float *x = job->x.at + index * job->x.stride;
+    float *y = job->y.at + index * job->y.stride;
+    double sum = 0.0, squares = 0.0;
+    for (int64_t j = 0; j < job->x.cols; j++) {
+        sum += x[j];
+    }
+    double mean = sum / (double)job->x.cols;
+    for (int64_t j = 0; j < job->x.cols; j++) {
+        double centred = x[j] - mean;
+        squares += centred * centred;
+    }
+    double factor = 1.0 / sqrt(squares / (double)job->x.cols + job->eps);
+    for (int64_t j = 0; j < job->x.cols; j++) {
+        y[j] = (float)((x[j] - mean) * factor * job->gamma[j] + job->beta[j]);
+    }
+}
+
+static void gelu_row(void *context, isize index, int worker)
+{
+    (void)worker;
+    const double root = 0.79788456080286535588; /* sqrt(2 / pi) */
+    const RowJob *job = context;
+    const float *from = job->x.at + index * job->x.stride;
+    float *to = job->y.at + index * job->y.stride;
+    for (int64_t j = 0; j < job->x.cols; j++) {
+        double x = from[j];
+        to[j] = (float)(0.5 * x * (1.0 + tanh(root * (x + 0.044715 * x * x * x))));
+    }
+}
+
+/* In place; the largest score is subtracted first, so that nothing overflows. */
+static void softmax_row(void *context, isize index, int worker)
+{
+    (void)worker;
+    const RowJob *job = context;
+    float *s = job->x.at + index * job->x.stride;
+    double largest = -INFINITY, sum = 0.0;
+    for (int64_t j = 0; j < job->x.cols; j++) {
+        largest = s[j] > largest ? s[j] : largest;
+    }
+    for (int64_t j = 0; j < job->x.cols; j++) {
+        sum += exp(job->scale * (s[j] - largest));
+    }
+    for (int64_t j = 0; j < job->x.cols; j++) {
+        s[j] = (float)(exp(job->scale * (s[j] - largest)) / sum);
+    }
+}
+
+void layernorm(Method method, Matrix x, const float *gamma, const float *beta, double eps, Matrix y)
+{
+    RowJob job = {.x = x, .y = y, .gamma = gamma, .beta = beta, .eps = eps};
+    parallel_for(method.threads, x.rows, ROWS_AT_ONCE, layernorm_row, &job);
+}
+
+void gelu(Method method, Matrix x, Matrix y)
+{
+    RowJob job = {.x = x, .y = y};
+    parallel_for(method.threads, x.rows, ROWS_AT_ONCE, gelu_row, &job);
+}
+
+void attention(Method method, Matrix q, Matrix k, Matrix v, int32_t heads, double scale, Matrix y,
+               Arena scratch)
+{
+    int64_t width = q.cols / heads;
+    Matrix scores = {.rows = q.rows, .cols = k.rows, .stride = k.rows};
+    scores.at = arena_array(&scratch, float, q.rows *k.rows);
+    for (int32_t h = 0; h < heads; h++) {
+        int64_t at = h * width;
+        product(method, columns_of(q, at, width), columns_of(k, at, width), true, scores, scratch);
+        RowJob job = {.x = scores, .scale = scale};
+        parallel_for(method.threads, scores.rows, ROWS_AT_ONCE, softmax_row, &job);
+        product(method, scores, columns_of(v, at, width), false, columns_of(y, at, width), scratch);
     }
 }

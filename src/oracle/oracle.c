@@ -1,160 +1,220 @@
-/* Runs a Graph in FP32 from unquantised parameters, operation by operation; a Repeat's body is run `count` times with member i of every
- * sequence. Values are matrices in logical coordinates. */
+/* Evaluates a Graph in FP32 from unquantised parameters, operation by operation, in the order of the regions.
+ *
+ * A parameter is read when an operation needs it and dropped behind it, so a 1.7 GB checkpoint needs no 1.7 GB. A
+ * body's values are overwritten by the next iteration unless a trace is asked for. Nothing is fused or reordered:
+ * a value here is what the graph says it is.
+ */
 #include "oracle/parts.h"
 #include <string.h>
 
 typedef struct Runner {
     const Graph *graph;
     const TensorSource *source;
-    const OracleOptions *options;
+    Method method;
+    bool is_traced;
     OracleRun *run;
     Arena *keep;
     Error *err;
-    int32_t iteration; /* of the enclosing Repeat, -1 outside */
+    const Repeat *repeat; /* whose body is being run; NULL outside */
+    int32_t iteration;
 } Runner;
 
-/* The run-time inputs as a TensorSource, so that input packings read like parameters. */
-typedef struct InputSource {
+/* --- run-time inputs as a TensorSource, so that their packings are read like those of parameters ---------- */
+
+typedef struct InputList {
     const OracleInput *at;
     int count;
-} InputSource;
+} InputList;
 
-static const OracleInput *input_of(const InputSource *inputs, Str name)
+static const OracleInput *find_input(const InputList *inputs, Str name)
 {
-    for (int i = 0; i < inputs->count; i++)
-        if (str_equal(inputs->at[i].name, name))
+    for (int i = 0; i < inputs->count; i++) {
+        if (str_equal(inputs->at[i].name, name)) {
             return &inputs->at[i];
+        }
+    }
     return NULL;
 }
 
 static bool input_find(void *context, Str name, TensorInfo *out)
 {
-    const OracleInput *input = input_of(context, name);
-    if (input == NULL)
+    const OracleInput *input = find_input(context, name);
+    if (input == NULL) {
         return false;
-    *out = (TensorInfo){name, DTYPE_F32, {1, {input->elems}}};
+    }
+    *out = (TensorInfo){.name = name, .dtype = DTYPE_F32, .shape = {1, {input->elems}}};
     return true;
 }
 
 static bool input_read(void *context, Str name, float *out, Error *err)
 {
-    const OracleInput *input = input_of(context, name);
-    if (input == NULL)
-        return error_set(err, ERROR_INPUT, NULL, "no input named %.*s", STR_ARG(name));
+    (void)err;
+    const OracleInput *input = find_input(context, name);
+    ASSERT(input != NULL); /* input_find comes first */
     memcpy(out, input->at, (size_t)input->elems * sizeof *out);
     return true;
 }
 
-static float *new_matrix(Runner *r, int32_t value)
+/* --- values --------------------------------------------------------------------------------------------- */
+
+static const Value *value_at(const Runner *runner, int32_t index)
 {
-    const Value *v = &r->graph->values.at[value];
-    return arena_array(r->keep, float, (int64_t)v->rows * v->cols);
+    return &runner->graph->values.at[index];
 }
 
-static void set_value(Runner *r, int32_t value, float *matrix)
+static Matrix matrix_of(const Runner *runner, int32_t index)
 {
-    r->run->value[value] = matrix;
-    if (r->iteration < 0 || !r->options->is_traced)
-        return;
-    if (r->run->iteration[value] == NULL) {
-        int32_t count = 0;
-        for (isize i = 1; i < r->graph->repeats.len; i++)
-            count = r->graph->repeats.at[i].count > count ? r->graph->repeats.at[i].count : count;
-        r->run->iteration[value] = arena_array(r->keep, float *, count);
+    const Value *value = value_at(runner, index);
+    return (Matrix){runner->run->value[index], value->rows, value->cols, value->cols};
+}
+
+/* Memory for a value that is about to be computed. */
+static Matrix new_matrix(Runner *runner, int32_t index)
+{
+    const Value *value = value_at(runner, index);
+    OracleRun *run = runner->run;
+    bool is_traced = runner->is_traced && runner->repeat != NULL;
+    if (run->value[index] == NULL || is_traced) {
+        run->value[index] = arena_array(runner->keep, float, (int64_t)value->rows * value->cols);
     }
-    r->run->iteration[value][r->iteration] = matrix;
+    if (is_traced) {
+        if (run->iteration[index] == NULL) {
+            run->iteration[index] = arena_array(runner->keep, float *, runner->repeat->count);
+        }
+        run->iteration[index][runner->iteration] = run->value[index];
+    }
+    return matrix_of(runner, index);
 }
 
-static bool read_packed(Runner *r, const TensorSource *source, int32_t value,
-                        const Packing *packing, Arena scratch)
+static bool read_packing(Runner *runner, const TensorSource *source, int32_t index,
+                         const Packing *packing, float *out, Arena scratch)
 {
-    const Value *v = &r->graph->values.at[value];
-    float *matrix = new_matrix(r, value);
-    if (!tensor_read_packed(source, packing, region_of(0, v->rows, 0, v->cols), matrix, scratch,
-                            r->err))
-        return error_context(r->err, "%.*s", STR_ARG(v->name));
-    set_value(r, value, matrix);
-    return true;
+    const Value *value = value_at(runner, index);
+    Region all = region_of(0, value->rows, 0, value->cols);
+    return tensor_read_packed(source, packing, all, out, scratch, runner->err) ||
+           error_context(runner->err, "value %.*s", STR_ARG(value->name));
 }
 
-static void run_op(Runner *r, const Op *op, Arena scratch)
+/* The packing of a parameter, or of the current member of a sequence; NULL for computed values. */
+static const Packing *packing_of(const Runner *runner, int32_t index)
 {
-    const Value *out = &r->graph->values.at[op->output], *a = &r->graph->values.at[op->input[0]];
-    const float *in[OP_INPUTS_MAX] = {0};
-    for (int i = 0; i < OP_INPUTS_MAX; i++)
-        in[i] = op->input[i] ? r->run->value[op->input[i]] : NULL;
-    float *y = new_matrix(r, op->output);
-    int64_t elems = (int64_t)out->rows * out->cols;
-    bool fixed = r->options->is_fixed_order;
+    const Value *value = value_at(runner, index);
+    if (value->kind == VALUE_PARAMETER) {
+        return &value->packings[0];
+    }
+    const Repeat *repeat = runner->repeat;
+    for (int32_t i = 0; repeat != NULL && i < repeat->sequence_count; i++) {
+        if (repeat->sequence_argument[i] == index) {
+            return &value_at(runner, repeat->sequence[i])->packings[runner->iteration];
+        }
+    }
+    return NULL;
+}
+
+/* An operand: computed before, or read now into scratch. */
+static bool load(Runner *runner, int32_t index, Matrix *out, Arena *scratch)
+{
+    *out = matrix_of(runner, index);
+    const Packing *packing = packing_of(runner, index);
+    if (packing == NULL) {
+        ASSERT(out->at != NULL);
+        return true;
+    }
+    out->at = arena_array(scratch, float, out->rows * out->cols);
+    return read_packing(runner, runner->source, index, packing, out->at, *scratch);
+}
+
+/* --- operations ----------------------------------------------------------------------------------------- */
+
+static void add(Matrix a, Matrix b, Matrix y)
+{
+    for (int64_t i = 0; i < y.rows * y.cols; i++) {
+        y.at[i] = a.at[i] + b.at[i];
+    }
+}
+
+static void slice(Matrix x, int32_t begin, Matrix y)
+{
+    for (int64_t i = 0; i < y.rows; i++) {
+        memcpy(y.at + i * y.stride, x.at + i * x.stride + begin, (size_t)y.cols * sizeof *y.at);
+    }
+}
+
+static bool run_op(Runner *runner, const Op *op, Arena scratch)
+{
+    Matrix in[OP_INPUTS_MAX] = {0};
+    for (int i = 0; i < OP_INPUTS_MAX; i++) {
+        if (op->input[i] != 0 && !load(runner, op->input[i], &in[i], &scratch)) {
+            return false;
+        }
+    }
+    Matrix y = new_matrix(runner, op->output);
     switch (op->kind) {
     case OP_GEMM:
-        product(in[0], in[1], in[2], y, out->rows, a->cols, out->cols, fixed);
+        product(runner->method, in[0], in[1], false, y, scratch);
+        if (op->input[2] != 0) {
+            add_row(y, in[2].at);
+        }
         break;
     case OP_ADD:
-        for (int64_t i = 0; i < elems; i++)
-            y[i] = in[0][i] + in[1][i];
+        add(in[0], in[1], y);
         break;
     case OP_GELU:
-        gelu_tanh(in[0], y, elems);
+        gelu(runner->method, in[0], y);
         break;
     case OP_LAYERNORM:
-        layernorm_rows(in[0], in[1], in[2], op->eps, y, out->rows, out->cols);
+        layernorm(runner->method, in[0], in[1].at, in[2].at, op->eps, y);
         break;
     case OP_ATTENTION:
-        attend(in[0], in[1], in[2], y, out->rows, r->graph->values.at[op->input[1]].rows, out->cols,
-               op->heads, op->scale, fixed, scratch);
+        attention(runner->method, in[0], in[1], in[2], op->heads, op->scale, y, scratch);
         break;
     case OP_SLICE:
-        for (int32_t row = 0; row < out->rows; row++)
-            memcpy(y + (int64_t)row * out->cols, in[0] + (int64_t)row * a->cols + op->begin,
-                   (size_t)out->cols * sizeof *y);
+        slice(in[0], op->begin, y);
         break;
-    case OP_NONE:
-    case OP_REPEAT:
-    case OP_COUNT:
+    default:
         ASSERT(false);
     }
-    set_value(r, op->output, y);
-}
-
-static bool run_region(Runner *r, int32_t region, Arena scratch);
-
-static bool run_repeat(Runner *r, const Repeat *repeat, Arena scratch)
-{
-    float *state[4];
-    for (int32_t c = 0; c < repeat->carried_count; c++)
-        state[c] = r->run->value[repeat->carried[c]];
-    for (int32_t i = 0; i < repeat->count; i++) {
-        r->iteration = i;
-        for (int32_t c = 0; c < repeat->carried_count; c++)
-            set_value(r, repeat->carried_argument[c], state[c]);
-        for (int32_t s = 0; s < repeat->sequence_count; s++) {
-            const Value *sequence = &r->graph->values.at[repeat->sequence[s]];
-            if (!read_packed(r, r->source, repeat->sequence_argument[s], &sequence->packings[i],
-                             scratch))
-                return false;
-        }
-        if (!run_region(r, repeat->body, scratch))
-            return false;
-        for (int32_t c = 0; c < repeat->carried_count; c++)
-            state[c] = r->run->value[repeat->yield[c]];
-    }
-    r->iteration = -1;
-    for (int32_t c = 0; c < repeat->carried_count; c++)
-        set_value(r, repeat->result[c], state[c]);
     return true;
 }
 
-static bool run_region(Runner *r, int32_t region, Arena scratch)
+static void copy_matrix(Matrix from, Matrix to)
 {
-    const RegionOps *list = &r->graph->regions.at[region];
-    for (isize i = 0; i < list->len; i++) {
-        const Op *op = &r->graph->ops.at[list->at[i]];
-        if (op->kind == OP_REPEAT) {
-            if (!run_repeat(r, &r->graph->repeats.at[op->repeat], scratch))
+    memcpy(to.at, from.at, (size_t)(to.rows * to.cols) * sizeof *to.at);
+}
+
+static bool run_repeat(Runner *runner, const Repeat *repeat, Arena scratch)
+{
+    for (int32_t i = 0; i < repeat->count; i++) {
+        runner->repeat = repeat;
+        runner->iteration = i;
+        for (int32_t c = 0; c < repeat->carried_count; c++) {
+            Matrix from = matrix_of(runner, i == 0 ? repeat->carried[c] : repeat->yield[c]);
+            copy_matrix(from, new_matrix(runner, repeat->carried_argument[c]));
+        }
+        const RegionOps *body = &runner->graph->regions.at[repeat->body];
+        for (isize k = 0; k < body->len; k++) {
+            if (!run_op(runner, &runner->graph->ops.at[body->at[k]], scratch)) {
                 return false;
-        } else {
-            run_op(r, op, scratch);
+            }
+        }
+    }
+    runner->repeat = NULL;
+    for (int32_t c = 0; c < repeat->carried_count; c++) {
+        copy_matrix(matrix_of(runner, repeat->yield[c]), new_matrix(runner, repeat->result[c]));
+    }
+    return true;
+}
+
+static bool run_graph(Runner *runner, Arena scratch)
+{
+    const RegionOps *list = &runner->graph->regions.at[0];
+    for (isize i = 0; i < list->len; i++) {
+        const Op *op = &runner->graph->ops.at[list->at[i]];
+        bool ok = op->kind == OP_REPEAT
+                      ? run_repeat(runner, &runner->graph->repeats.at[op->repeat], scratch)
+                      : run_op(runner, op, scratch);
+        if (!ok) {
+            return false;
         }
     }
     return true;
@@ -164,19 +224,27 @@ bool oracle_run(const Graph *graph, const TensorSource *source, const OracleInpu
                 int input_count, const OracleOptions *options, Arena *keep, Arena scratch,
                 OracleRun *out, Error *err)
 {
-    *out = (OracleRun){graph, arena_array(keep, float *, graph->values.len),
-                       arena_array(keep, float **, graph->values.len)};
-    Runner r = {graph, source, options, out, keep, err, -1};
-    InputSource named = {inputs, input_count};
-    TensorSource input_source = {&named, input_find, input_read};
+    *out = (OracleRun){.graph = graph,
+                       .value = arena_array(keep, float *, graph->values.len),
+                       .iteration = arena_array(keep, float **, graph->values.len)};
+    Runner runner = {.graph = graph,
+                     .source = source,
+                     .method = {.threads = options->threads < 1 ? 1 : options->threads,
+                                .is_fixed_order = options->is_fixed_order},
+                     .is_traced = options->is_traced,
+                     .run = out,
+                     .keep = keep,
+                     .err = err};
+    InputList list = {inputs, input_count};
+    TensorSource input_source = {.context = &list, .find = input_find, .read = input_read};
     for (int32_t v = 1; v < graph->values.len; v++) {
-        const Value *value = &graph->values.at[v];
-        if (value->kind == VALUE_INPUT &&
-            !read_packed(&r, &input_source, v, &value->packings[0], scratch))
-            return false;
-        if (value->kind == VALUE_PARAMETER &&
-            !read_packed(&r, source, v, &value->packings[0], scratch))
-            return false;
+        if (graph->values.at[v].kind == VALUE_INPUT) {
+            Matrix matrix = new_matrix(&runner, v);
+            if (!read_packing(&runner, &input_source, v, &graph->values.at[v].packings[0],
+                              matrix.at, scratch)) {
+                return false;
+            }
+        }
     }
-    return run_region(&r, 0, scratch);
+    return run_graph(&runner, scratch);
 }

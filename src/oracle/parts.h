@@ -1,14 +1,27 @@
-/* Reference arithmetic of single operations. Private to the room. All matrices are row-major FP32. */
+/* Reference arithmetic of single operations. Private to the room. Matrices are row-major FP32; `stride` is the
+ * distance of rows in elements. */
 #pragma once
 #include "oracle/oracle.h"
 
-/* c[m, n] = a[m, k] b[k, n] + bias[n] (bias may be NULL). */
-void product(const float *a, const float *b, const float *bias, float *c, int64_t m, int64_t k,
-             int64_t n, bool is_fixed_order);
-void layernorm_rows(const float *x, const float *gamma, const float *beta, double eps, float *y,
-                    int64_t rows, int64_t cols);
-void gelu_tanh(const float *x, float *y, int64_t elems);
-/* One head at a time: q[rows_q, cols], k and v[rows_k, cols]. */
-void attend(const float *q, const float *k, const float *v, float *out, int64_t rows_q,
-            int64_t rows_k, int64_t cols, int32_t heads, double scale, bool is_fixed_order,
-            Arena scratch);
+typedef struct Matrix {
+    float *at;
+    int64_t rows, cols, stride;
+} Matrix;
+
+/* How operations are computed; never what. */
+typedef struct Method {
+    int threads;
+    bool is_fixed_order;
+} Method;
+
+/* c = a b, or a b^T when `is_transposed`. */
+void product(Method method, Matrix a, Matrix b, bool is_transposed, Matrix c, Arena scratch);
+/* Adds the row to every row of x. */
+void add_row(Matrix x, const float *row);
+void layernorm(Method method, Matrix x, const float *gamma, const float *beta, double eps,
+               Matrix y);
+/* Tanh form (models.md 1.2). */
+void gelu(Method method, Matrix x, Matrix y);
+/* Per head of the width: softmax(q k^T scale) v. */
+void attention(Method method, Matrix q, Matrix k, Matrix v, int32_t heads, double scale, Matrix y,
+               Arena scratch);

@@ -37,26 +37,32 @@ typedef struct BindingShard {
 } BindingShard;
 VEC(BindingShard);
 
-typedef enum BindingKind { BINDING_INPUT = 0, BINDING_WEIGHT, BINDING_OUTPUT, BINDING_KIND_COUNT } BindingKind;
+typedef enum BindingKind {
+    BINDING_INPUT = 0,
+    BINDING_WEIGHT,
+    BINDING_OUTPUT,
+    BINDING_KIND_COUNT
+} BindingKind;
 
 typedef struct Binding {
     Str name;
     BindingKind kind;
     DType dtype;
-    Str order; /* layout's order_name */
+    Str order;          /* layout's order_name */
     int32_t rows, cols; /* matrix extents in padded coordinates */
-    Packing packing;    /* inputs and weights: how elements come from named tensors; outputs: empty parts */
+    Packing
+        packing; /* inputs and weights: how elements come from named tensors; outputs: empty parts */
     int32_t shard_first, shard_count;
 } Binding;
 VEC(Binding);
 
 /* One exchange phase of the program, for inspect and summaries. */
 typedef struct PhaseRecord {
-    Str name;            /* provenance: operation and reason */
-    uint32_t repeats;    /* executions per call */
+    Str name;         /* provenance: operation and reason */
+    uint32_t repeats; /* executions per call */
     uint32_t transfers;
-    uint64_t words;      /* payload words sent, once per transfer */
-    uint32_t horizon;    /* scheduled events */
+    uint64_t words;   /* payload words sent, once per transfer */
+    uint32_t horizon; /* scheduled events */
     uint32_t row_bytes_max;
 } PhaseRecord;
 VEC(PhaseRecord);
@@ -83,19 +89,20 @@ VEC(IsaFlag);
 
 typedef struct Package {
     Str compiler_version;
-    Str model;              /* name of the network, for messages */
-    TileImageVec tiles;     /* all 1472, ascending physical id */
+    Str model;          /* name of the network, for messages */
+    TileImageVec tiles; /* all 1472, ascending physical id */
     SegmentVec segments;
-    BindingVec bindings;    /* inputs, then weights, then outputs */
+    BindingVec bindings; /* inputs, then weights, then outputs */
     BindingShardVec shards;
     PhaseRecordVec phases;
     DebugSymbolVec symbols;
     DebugRegionVec regions;
     IsaFlagVec isa_flags;
     bool isa_flags_verified;
-    Str graph_digest;       /* of graph and plan, to tell packages apart */
+    Str graph_digest; /* of graph and plan, to tell packages apart */
     int32_t tiles_used;
-    int64_t tile_bytes_min, tile_bytes_median, tile_bytes_max; /* SRAM bytes occupied on used tiles: code, rows, data */
+    int64_t tile_bytes_min, tile_bytes_median,
+        tile_bytes_max; /* SRAM bytes occupied on used tiles: code, rows, data */
 } Package;
 
 /* Structure rules of host-and-package.md 5.3 plus ours: 1472 unique tiles, segments inside the image range, ordered and

@@ -28,8 +28,9 @@ typedef struct SessionInput {
 } SessionInput;
 
 typedef struct RunResult {
-    Cycles simulated_cycles; /* from leaving the input barrier to the last arrival at the output barrier */
-    int64_t phases;          /* internal exchange phases executed in the call */
+    Cycles
+        simulated_cycles; /* from leaving the input barrier to the last arrival at the output barrier */
+    int64_t phases;       /* internal exchange phases executed in the call */
     double host_seconds;
     int64_t instructions;
 } RunResult;
@@ -40,8 +41,10 @@ Session *session_open(const Package *package, const SessionOptions *options, Err
 bool session_upload(Session *session, const TensorSource *weights, Arena scratch, Error *err);
 /* outputs: one row-major FP32 matrix per output binding, in package order, rows x cols of the binding. ERROR_FAULT with the
  * machine's fault in the message when the program misbehaves; a poisoned or non-finite output is a fault that names it. */
-bool session_run(Session *session, const SessionInput *inputs, int input_count, float *const *outputs, Arena scratch,
-                 RunResult *result, Error *err);
+bool session_run(Session *session, const SessionInput *inputs, int input_count,
+                 float *const *outputs, Arena scratch, RunResult *result, Error *err);
+/* Cost of an internal phase for the calls to come (decisions.md A5); 0: default. */
+void session_set_phase_cycles(Session *session, Cycles phase_cycles);
 const Fault *session_fault(const Session *session);
 MachineCounters session_counters(const Session *session);
 void session_close(Session *session);

@@ -427,6 +427,11 @@ bool session_run(Session *session, const SessionInput *inputs, int input_count,
     return true;
 }
 
+void session_set_phase_cycles(Session *session, Cycles phase_cycles)
+{
+    machine_set_phase_cycles(session->machine, phase_cycles);
+}
+
 const Fault *session_fault(const Session *session)
 {
     return machine_fault(session->machine);

@@ -29,7 +29,7 @@ $ tessera fixture siglip-tiny $T/good >/dev/null 2>&1; cd $T
 ~missing: 2 1 tessera: .*post_layernorm.bias.*
 ~shape: 2 1 tessera: .*
 ~type: 2 1 tessera: .*clippy.*
-~act: 2 1 tessera: .*relu.*
+~act: 2 1 tessera: .*hidden_act: expected "gelu_pytorch_tanh".*
 ~heads: 2 1 tessera: .*
 ~json: 2 1 tessera: .*
 ~empty: 2 1 tessera: .*

@@ -101,15 +101,22 @@ static void words(void)
     Made layernorm[] = {left(2, 144), left(2, 144), line(144), line(144)};
     uint32_t eps = bits_of_f32(1e-6f);
     CHECK_OK(bind(KERNEL_layernorm_f16, layernorm, 4, &eps, 1, &call, &err), err);
-    check_words(&call, 8,
-                (KernelWord[]){{0, 0},
-                               {1, 0},
-                               {2, 0},
-                               {3, 0},
-                               {-1, 2},
-                               {-1, 9},
-                               {-1, bits_of_f32(1.0f / 144)},
-                               {-1, eps}});
+    uint32_t inverse = bits_of_f32(1.0f / 144);
+    check_words(
+        &call, 12,
+        (KernelWord[]){{0, 0},
+                       {1, 0},
+                       {2, 0},
+                       {3, 0},
+                       {-1, 2},
+                       {-1, 9},
+                       {-1, inverse},
+                       {-1, eps},
+                       /* three segments a row: 65536 / 3 rounded up, one round, next panel */
+                       {-1, 3},
+                       {-1, 21846},
+                       {-1, 1},
+                       {-1, 64}});
 
     Made reduce[] = {left(5, 96), left(5, 32)};
     uint32_t parts = 3;

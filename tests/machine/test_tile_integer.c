@@ -80,12 +80,12 @@ static void integers(void)
         snprintf(text, sizeof text,
                  "setzi $m0, 0x%x\nor $m0, $m0, 0x%x\nsetzi $m1, 0x%x\nor $m1, $m1, 0x%x\n%s\n"
                  "setzi $m7, 0x90000\nst32 $m2, $m7, $mzero, 0\nexitz $mzero\n",
-                 cases[i].a & 0xfffff, cases[i].a & 0xfff00000, cases[i].b & 0xfffff, cases[i].b & 0xfff00000,
-                 cases[i].text);
+                 cases[i].a & 0xfffff, cases[i].a & 0xfff00000, cases[i].b & 0xfffff,
+                 cases[i].b & 0xfff00000, cases[i].text);
         rig_worker_ok(rig, text);
         if (rig_word(rig, RIG_RESULT) != cases[i].expected) {
-            fprintf(stderr, "case %zu (%s): 0x%x, expected 0x%x\n", i, cases[i].text, rig_word(rig, RIG_RESULT),
-                    cases[i].expected);
+            fprintf(stderr, "case %zu (%s): 0x%x, expected 0x%x\n", i, cases[i].text,
+                    rig_word(rig, RIG_RESULT), cases[i].expected);
             exit(1);
         }
         CHECK(!rig_is_poison(rig, RIG_RESULT));
@@ -97,21 +97,24 @@ static void integers(void)
 static void bundles(void)
 {
     Rig *rig = rig_create();
-    const uint32_t words[] = {0x40000000, 0x40400000, 0x3f800000, 0x3f800000}; /* 2.0, 3.0, 1.0, 1.0 */
+    const uint32_t words[] = {0x40000000, 0x40400000, 0x3f800000,
+                              0x3f800000}; /* 2.0, 3.0, 1.0, 1.0 */
     rig_words(rig, RIG_DATA, words, 4);
-    rig_worker_ok(rig, "setzi $m0, 0x58000\n setzi $m1, 0x90000\n"
-                       "ld64 $a0:1, $m0, $mzero, 0\n"
-                       ".align 8\n"
-                       "{ st64 $a0:1, $m1, $mzero, 0 ; f32v2add $a0:1, $a0:1, $a0:1 }\n"    /* stores 2, 3 */
-                       "{ ld64 $a2:3, $m0, $mzero, 1 ; f32v2add $a4:5, $a0:1, $a0:1 }\n"    /* 8, 12 */
-                       "{ ld64 $a0:1, $m0, $mzero, 1 ; f32v2add $a6:7, $a0:1, $a2:3 }\n"    /* 5, 7: old a0:1 */
-                       "{ bri 1f ; f32v2add $a4:5, $a4:5, $a2:3 }\n"                        /* aux half runs: 9, 13 */
-                       "trap 0\n"
-                       "1: st64 $a4:5, $m1, $mzero, 1\n st64 $a6:7, $m1, $mzero, 2\n"
-                       "exitz $mzero\n");
+    rig_worker_ok(
+        rig, "setzi $m0, 0x58000\n setzi $m1, 0x90000\n"
+             "ld64 $a0:1, $m0, $mzero, 0\n"
+             ".align 8\n"
+             "{ st64 $a0:1, $m1, $mzero, 0 ; f32v2add $a0:1, $a0:1, $a0:1 }\n" /* stores 2, 3 */
+             "{ ld64 $a2:3, $m0, $mzero, 1 ; f32v2add $a4:5, $a0:1, $a0:1 }\n" /* 8, 12 */
+             "{ ld64 $a0:1, $m0, $mzero, 1 ; f32v2add $a6:7, $a0:1, $a2:3 }\n" /* 5, 7: old a0:1 */
+             "{ bri 1f ; f32v2add $a4:5, $a4:5, $a2:3 }\n" /* aux half runs: 9, 13 */
+             "trap 0\n"
+             "1: st64 $a4:5, $m1, $mzero, 1\n st64 $a6:7, $m1, $mzero, 2\n"
+             "exitz $mzero\n");
     const float expected[] = {2, 3, 9, 13, 5, 7};
     for (uint32_t i = 0; i < 6; i++) {
-        CHECK_NEAR((double)f32_of_bits(rig_word(rig, RIG_RESULT + 4 * i)), (double)expected[i], 0.0);
+        CHECK_NEAR((double)f32_of_bits(rig_word(rig, RIG_RESULT + 4 * i)), (double)expected[i],
+                   0.0);
     }
     rig_destroy(rig);
 }
@@ -138,7 +141,8 @@ static void repeats(void)
         Rig *rig = rig_create();
         char text[512];
         snprintf(text, sizeof text,
-                 "setzi $m0, %u\n setzi $m2, 100\n setzi $a0, 5\n setzi $a1, 6\n setzi $m7, 0x90000\n get $m5, $COUNT_L\n .align 8\n"
+                 "setzi $m0, %u\n setzi $m2, 100\n setzi $a0, 5\n setzi $a1, 6\n setzi $m7, "
+                 "0x90000\n get $m5, $COUNT_L\n .align 8\n"
                  "{ rpt $m0, 1 ; setzi $a0, 9 }\n"
                  "{ add $m2, $m2, 1 ; fnop }\n"
                  "{ nop ; setzi $a1, 8 }\n"
@@ -159,13 +163,16 @@ static void repeats(void)
     const uint32_t fnop = COISSUED | isa_word(INSN_setzi_aaan_zi, 13, 0, 0, 0);
     const uint32_t nop = isa_word(INSN_setzi_mmmn_zi, 14, 0, 0, 0);
     const uint32_t leave = isa_word(INSN_exitz_mmmn, 15, 0, 0, 0);
-    const uint32_t control[] = {rpt, fnop, COISSUED | isa_word(INSN_bri_mmmn_zi, 0x50010, 0, 0, 0), fnop, leave};
-    const uint32_t system[] = {rpt, fnop, COISSUED | nop, COISSUED | isa_word(INSN_uget_aaan_zi, 0, 0, 0, 0), leave};
+    const uint32_t control[] = {rpt, fnop, COISSUED | isa_word(INSN_bri_mmmn_zi, 0x50010, 0, 0, 0),
+                                fnop, leave};
+    const uint32_t system[] = {rpt, fnop, COISSUED | nop,
+                               COISSUED | isa_word(INSN_uget_aaan_zi, 0, 0, 0, 0), leave};
     const uint32_t solo[] = {rpt, fnop, nop, nop, leave};
     const uint32_t odd[] = {COISSUED ^ rpt, nop, nop, nop, leave};
     const uint32_t half[] = {COISSUED | nop, fnop & ~COISSUED, leave};
     const uint32_t swapped[] = {fnop, COISSUED | nop, leave};
-    const uint32_t second[] = {isa_word(INSN_bri_mmmn_zi, 0x5000c, 0, 0, 0), nop, COISSUED | nop, fnop, leave};
+    const uint32_t second[] = {isa_word(INSN_bri_mmmn_zi, 0x5000c, 0, 0, 0), nop, COISSUED | nop,
+                               fnop, leave};
     const uint32_t equal[] = {COISSUED | isa_word(INSN_ld32_mman_zi, 3, 15, 15, 0),
                               COISSUED | isa_word(INSN_setzi_aaan_zi, 3, 1, 0, 0), leave};
     expect_words(control, 5, "REPEAT_BODY");
@@ -176,8 +183,10 @@ static void repeats(void)
     expect_words(swapped, 3, "ILLEGAL_WORD");
     expect_words(second, 5, "MISALIGNED_BUNDLE");
     expect_words(equal, 3, "EQUAL_DESTINATIONS");
-    rig_expect(false, "setzi $m0, 0xfffff\n .align 8\n{ rpt $m0, 0 ; fnop }\n{ nop ; fnop }\nexitz $mzero\n", "REPEAT_COUNT",
-               FAULT_UNKNOWN);
+    rig_expect(
+        false,
+        "setzi $m0, 0xfffff\n .align 8\n{ rpt $m0, 0 ; fnop }\n{ nop ; fnop }\nexitz $mzero\n",
+        "REPEAT_COUNT", FAULT_UNKNOWN);
 }
 
 /* Stored code is executed as stored, by workers and supervisor. */
@@ -186,14 +195,15 @@ static void patched_code(void)
     Rig *rig = rig_create();
     uint32_t patch = isa_word(INSN_setzi_mmmn_zi, 2, 22, 0, 0);
     rig_words(rig, RIG_DATA, &patch, 1);
-    rig_worker_ok(rig, "setzi $m0, 0x58000\n setzi $m7, 0x90000\n ld32 $m1, $m0, $mzero, 0\n setzi $m4, 2\n"
-                       "get $m3, $WSR\n shl $m3, $m3, 3\n add $m7, $m7, $m3\n"
-                       "1: setzi $m5, 2f\n"
-                       "2: setzi $m2, 11\n"
-                       "st32step $m2, $mzero, $m7+=, 1\n"
-                       "st32 $m1, $m5, $mzero, 0\n"
-                       "add $m4, $m4, -1\n brnz $m4, 1b\n"
-                       "3: exitz $mzero\n");
+    rig_worker_ok(
+        rig, "setzi $m0, 0x58000\n setzi $m7, 0x90000\n ld32 $m1, $m0, $mzero, 0\n setzi $m4, 2\n"
+             "get $m3, $WSR\n shl $m3, $m3, 3\n add $m7, $m7, $m3\n"
+             "1: setzi $m5, 2f\n"
+             "2: setzi $m2, 11\n"
+             "st32step $m2, $mzero, $m7+=, 1\n"
+             "st32 $m1, $m5, $mzero, 0\n"
+             "add $m4, $m4, -1\n brnz $m4, 1b\n"
+             "3: exitz $mzero\n");
     /* the first worker sees 11 then 22, the others only the patched word */
     CHECK_EQ_INT(rig_word(rig, RIG_RESULT), 11);
     for (uint32_t i = 1; i < 12; i++) {

@@ -32,7 +32,8 @@ static uint32_t nearest_half(long double v)
     if (rounded > 65504.0L) {
         return sign | F16_INF;
     }
-    for (uint32_t step = 0x4000, h = 0;; step /= 2) { /* largest code not above: codes are ordered */
+    for (uint32_t step = 0x4000, h = 0;;
+         step /= 2) { /* largest code not above: codes are ordered */
         if (step == 0) {
             return sign | h;
         }
@@ -56,7 +57,8 @@ static void widening(void)
         for (int i = 0; i < 3; i++) {
             long double sign = i == 1 ? -1.0L : 1.0L;
             CHECK(isnan(expected) ? isnan(v[i])
-                                  : (long double)v[i] == sign * expected && !!signbit(v[i]) == !!signbit(sign * expected));
+                                  : (long double)v[i] == sign * expected &&
+                                        !!signbit(v[i]) == !!signbit(sign * expected));
         }
     }
 }
@@ -78,7 +80,8 @@ static void check_narrow(float f)
 static void narrowing(void)
 {
     for (uint32_t h = 0; h < F16_INF; h++) {
-        float v = float_of_half((uint16_t)h), next = h == F16_MAX ? 65536.0f : float_of_half((uint16_t)(h + 1));
+        float v = float_of_half((uint16_t)h),
+              next = h == F16_MAX ? 65536.0f : float_of_half((uint16_t)(h + 1));
         float middle = (v + next) / 2;
         for (int d = -1; d <= 1; d++) {
             check_narrow(d == 0 ? v : nextafterf(v, d < 0 ? -1e30f : 1e30f));
@@ -121,7 +124,8 @@ static void tables(void)
         for (uint32_t h = 0; h < 65536; h++) {
             uint32_t expected = nearest_half(library((MathFunction)f, value_of(h)));
             if (!same_half(table[h], expected)) {
-                fprintf(stderr, "%s(0x%04x) = 0x%04x, expected 0x%04x\n", names[f], h, table[h], expected);
+                fprintf(stderr, "%s(0x%04x) = 0x%04x, expected 0x%04x\n", names[f], h, table[h],
+                        expected);
                 exit(1);
             }
         }
@@ -137,8 +141,9 @@ static void evaluations(void)
         for (uint64_t i = 0; i < 100000; i++) {
             double x = (double)f32_of_bits((uint32_t)random_u64(seed + (uint64_t)f, i));
             if (i % 2 == 0) { /* the range where the function moves; close to 1 for logarithms */
-                x = f == MATH_LN || f == MATH_LOG2 ? 1.0 + (random_unit(seed, i) - 0.5) * ((i & 2) != 0 ? 0.001 : 1.0)
-                                                   : (random_unit(seed, i) - 0.5) * 40.0;
+                x = f == MATH_LN || f == MATH_LOG2
+                        ? 1.0 + (random_unit(seed, i) - 0.5) * ((i & 2) != 0 ? 0.001 : 1.0)
+                        : (random_unit(seed, i) - 0.5) * 40.0;
                 x = (double)(float)x;
             }
             long double expected = library((MathFunction)f, (long double)x);

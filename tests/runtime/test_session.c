@@ -303,8 +303,9 @@ static void refuses_packages(void)
                 "expected f32, f16 or bf16");
     package.bindings.at[0].dtype = DTYPE_F16;
     /* A program that misbehaves before its first barrier. */
-    uint32_t trap = 0x41801000;
-    const void *at = &trap;
+    uint32_t trap[32] = {0x41801000};
+    const void *at = trap;
+    CHECK(package.segments.at[0].bytes <= sizeof trap);
     package.segments.at[0].at = at;
     CHECK_ERROR(session_open(&package, &options, &err) != NULL, err, ERROR_FAULT, "TRAP");
     arena_destroy(&keep);
