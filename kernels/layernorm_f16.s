@@ -1,8 +1,9 @@
 // layernorm_f16: dst = (x - mean) / sqrt(var + eps) * gamma + beta per row, 16-column panels (kernels.md 7).
 // Arguments: src dst gamma beta rows panels inverse_width eps segments segment_reciprocal rounds variance_offset.
 //
-// A row is cut into 1, 2, 3 or 6 segments of whole panels, so that few rows still occupy all workers: unit u = segment
-// u mod segments of row u / segments; six units a round, four launches a round with barriers between them:
+// Rounds of six rows, one a worker; in the last round the one to six rows left are cut into `segments` (1, 2, 3 or 6) parts of
+// whole panels each, so that few rows still occupy all workers: segment w mod segments of row w / segments. A round is four
+// launches with barriers between them:
 //   sum        partial sums, f32 accumulators                                                   4 issues a panel
 //   variance   mean; partial sums of the squares of centred values (never E[x^2] - mean^2)  20
 //   deviation  from the sum of the squares
@@ -14,14 +15,14 @@
 // launch to launch.
         .include "launch.inc"
 
-// $a0 = sum of the segments' words from \base. Clobbers $a1, \base, \count.
-.macro sum_partials base, count
+// $a0 + $a1 = sum of the $m4 words from \base. Clobbers \base.
+.macro sum_partials base
         {
-        argument \count, 8
+        nop
         zero    $a0:1
         }
         {
-        rpt     \count, 0
+        rpt     $m4, 0
         fnop
         }
         {
@@ -98,11 +99,15 @@ layernorm_f16:
         setzi   $m3, .Lvariance
         setzi   $m4, .Ldeviation
         setzi   $m5, .Lapply
-        setzi   $m8, .Lnext
+        setzi   $m9, .Llast
         add     $m2, $m2, -1
+        brnz    $m2, .Lround
+        mov     $m1, $m9
 .Lround:
         runall  $m1, $m0, 0
-        mov     $m1, $m8
+        setzi   $m1, .Lnext
+        cmpeq   $m8, $m2, 1
+        movnz   $m1, $m8, $m9           // the coming round is the last one
         sync    2
         runall  $m3, $m0, 0
         sync    2
@@ -115,34 +120,48 @@ layernorm_f16:
 
         .worker
 // Registers kept between launches: $m0 byte offset of the own word among the partial sums, $m1 first quad of the unit in src,
-// $m2 in dst, $m3 the row in dst, $m4 rows behind this one (negative: no unit), $m5 panels - 1, $m6 atoms from the last quad of
-// a row's panel to its next panel, $m7 byte offset of the unit in gamma and beta, $m11 words from the last word of a row's panel
-// to its next panel; $a6 mean, later $a5 1 / deviation and $a6:7 -mean / deviation.
-.Lfirst:
+// $m2 in dst, $m3 the row in dst, $m4 segments of the row (0: no unit), $m5 panels of the unit - 1, $m6 atoms from the last quad
+// of a row's panel to its next panel, $m7 byte offset of the unit in gamma and beta, $m11 words from the last word of a row's
+// panel to its next panel; $a6 mean, later $a5 1 / deviation and $a6:7 -mean / deviation.
+.Llast:
         worker_number $m0
         argument $m8, 8
-        argument $m9, 9
+        argument $m9, 9                 // 65536 / segments
+        argument $m6, 10
         argument $m4, 4
         mul     $m10, $m0, $m9
-        shr     $m10, $m10, 16          // row
+        shr     $m10, $m10, 16
         mul     $m11, $m10, $m8
         sub     $m11, $m0, $m11         // segment
-        shl     $m0, $m11, 2
-        shl     $m6, $m4, 5             // bytes of a panel of src and dst
-        sub     $m4, $m4, $m10
-        add     $m4, $m4, -1
+        add     $m6, $m6, -1
+        mul     $m6, $m6, 6
+        add     $m10, $m10, $m6         // row
+        cmpult  $m4, $m10, $m4
+        mul     $m4, $m4, $m8
         argument $m8, 5
         mul     $m7, $m11, $m8
         mul     $m7, $m7, $m9
         shr     $m7, $m7, 16            // first panel: segment * panels / segments
-        add     $m11, $m11, 1
-        mul     $m5, $m11, $m8
+        add     $m5, $m11, 1
+        mul     $m5, $m5, $m8
         mul     $m5, $m5, $m9
         shr     $m5, $m5, 16            // end
         sub     $m5, $m5, $m7
         add     $m5, $m5, -1
+        bri     .Lplace
+.Lfirst:
+        worker_number $m10
+        argument $m5, 5
+        mov     $m11, $mzero
+        mov     $m7, $mzero
+        add     $m5, $m5, -1
+        setzi   $m4, 1
+.Lplace:
+        argument $m6, 4
         argument $m1, 0
         argument $m3, 1
+        shl     $m6, $m6, 5             // bytes of a panel of src and dst
+        shl     $m0, $m11, 2
         shl     $m10, $m10, 5
         add     $m1, $m1, $m10
         add     $m3, $m3, $m10
@@ -151,23 +170,21 @@ layernorm_f16:
         add     $m2, $m3, $m8
         shl     $m7, $m7, 5
         shr     $m6, $m6, 3
+        {
         add     $m6, $m6, -3
-        clear_accumulators $a0
+        setzi   $a0, 8
+        }
+        {
+        nop
+        uput    $FP_CLR, $a0
+        }
         bri     .Lsum
 .Lnext:
-        argument $m9, 9
-        mul     $m9, $m9, 6
-        shr     $m9, $m9, 16            // rows of a round
-        sub     $m4, $m4, $m9
-        shl     $m9, $m9, 5
-        add     $m1, $m1, $m9
-        add     $m3, $m3, $m9
-        argument $m8, 0
-        argument $m9, 1
-        sub     $m9, $m9, $m8
-        add     $m2, $m1, $m9
+        add     $m1, $m1, 192
+        add     $m3, $m3, 192
+        mov     $m2, $m3
 .Lsum:
-        brneg   $m4, .Lexit
+        brz     $m4, .Lexit
         {
         mov     $m8, $m1
         zero    $a4:5
@@ -210,9 +227,9 @@ layernorm_f16:
 
         .p2align 3
 .Lvariance:
-        brneg   $m4, .Lexit
+        brz     $m4, .Lexit
         mov     $m9, $m3
-        sum_partials $m9, $m8
+        sum_partials $m9
         {
         argument $a4, 6
         f32add  $a0, $a0, $a1
@@ -250,11 +267,11 @@ layernorm_f16:
 
         .p2align 3
 .Ldeviation:
-        brneg   $m4, .Lexit
+        brz     $m4, .Lexit
         argument $m9, 11
         add     $m9, $m9, $m3
         shl     $m11, $m6, 1
-        sum_partials $m9, $m10
+        sum_partials $m9
         {
         argument $a4, 6
         f32add  $a0, $a0, $a1
@@ -275,7 +292,7 @@ layernorm_f16:
 
         .p2align 3
 .Lapply:
-        brneg   $m4, .Lexit
+        brz     $m4, .Lexit
         argument $m9, 2
         argument $m10, 3
         mov     $m8, $m1

@@ -22,15 +22,15 @@ static const OpRule rules[OP_COUNT] = {
 #undef OP
 };
 
-typedef struct Check {
+typedef struct GraphCheck {
     const Graph *graph;
     int32_t *defined_in; /* per value: region in which it may be read now, or REGION_OUTSIDE */
     bool *is_weight;     /* per value: parameter or member of a sequence */
     bool *is_listed;     /* per op: appears in a region */
     Error *err;
-} Check;
+} GraphCheck;
 
-static bool fail_value(const Check *check, int32_t index, const char *what)
+static bool fail_value(const GraphCheck *check, int32_t index, const char *what)
 {
     const Value *value = &check->graph->values.at[index];
     char where[200];
@@ -39,7 +39,7 @@ static bool fail_value(const Check *check, int32_t index, const char *what)
 }
 
 /* Names the operation and the shapes of its inputs. */
-static bool fail_op(const Check *check, int32_t index, const char *what)
+static bool fail_op(const GraphCheck *check, int32_t index, const char *what)
 {
     const Op *op = &check->graph->ops.at[index];
     char where[240], shapes[160] = "";
@@ -57,7 +57,7 @@ static bool fail_op(const Check *check, int32_t index, const char *what)
     return error_set(check->err, ERROR_INPUT, where, "%s; inputs %s", what, shapes);
 }
 
-static bool check_packings(const Check *check, int32_t index)
+static bool check_packings(const GraphCheck *check, int32_t index)
 {
     const Value *value = &check->graph->values.at[index];
     int32_t count = value->kind == VALUE_SEQUENCE ? value->iterations : 1;
@@ -92,7 +92,7 @@ static bool check_packings(const Check *check, int32_t index)
     return true;
 }
 
-static bool check_values(const Check *check)
+static bool check_values(const GraphCheck *check)
 {
     const Graph *graph = check->graph;
     int outputs = 0;
@@ -137,7 +137,7 @@ static bool check_values(const Check *check)
     return true;
 }
 
-static bool check_inputs(const Check *check, int32_t region, int32_t index)
+static bool check_inputs(const GraphCheck *check, int32_t region, int32_t index)
 {
     const Graph *graph = check->graph;
     const Op *op = &graph->ops.at[index];
@@ -165,14 +165,14 @@ static bool check_inputs(const Check *check, int32_t region, int32_t index)
     return true;
 }
 
-static bool is_row_of(const Check *check, int32_t value, int32_t cols)
+static bool is_row_of(const GraphCheck *check, int32_t value, int32_t cols)
 {
     const Value *row = &check->graph->values.at[value];
     return row->rows == 1 && row->cols == cols;
 }
 
 /* Shape rules of ops.def. On success the expected shape of the result is set. */
-static bool check_shape(const Check *check, int32_t index, int32_t *rows, int32_t *cols)
+static bool check_shape(const GraphCheck *check, int32_t index, int32_t *rows, int32_t *cols)
 {
     const Op *op = &check->graph->ops.at[index];
     const Value *values = check->graph->values.at;
@@ -234,7 +234,7 @@ static bool check_shape(const Check *check, int32_t index, int32_t *rows, int32_
 }
 
 /* Marks value `index` as readable in `region`; each result has one producer. */
-static bool define(const Check *check, int32_t op, int32_t index, int32_t region, int32_t rows,
+static bool define(const GraphCheck *check, int32_t op, int32_t index, int32_t region, int32_t rows,
                    int32_t cols)
 {
     if (index < 1 || index >= check->graph->values.len) {
@@ -252,10 +252,10 @@ static bool define(const Check *check, int32_t op, int32_t index, int32_t region
     return true;
 }
 
-static bool check_ops(const Check *check, int32_t region);
+static bool check_ops(const GraphCheck *check, int32_t region);
 
 /* An argument of a body: right kind and shape, used once. */
-static bool define_argument(const Check *check, int32_t op, int32_t index, int32_t source,
+static bool define_argument(const GraphCheck *check, int32_t op, int32_t index, int32_t source,
                             int32_t body)
 {
     if (index < 1 || index >= check->graph->values.len) {
@@ -274,7 +274,7 @@ static bool define_argument(const Check *check, int32_t op, int32_t index, int32
     return true;
 }
 
-static bool check_sequence(const Check *check, int32_t index, const Repeat *repeat, int k)
+static bool check_sequence(const GraphCheck *check, int32_t index, const Repeat *repeat, int k)
 {
     const Graph *graph = check->graph;
     int32_t sequence = repeat->sequence[k];
@@ -295,7 +295,7 @@ static bool check_sequence(const Check *check, int32_t index, const Repeat *repe
     return define_argument(check, index, repeat->sequence_argument[k], sequence, repeat->body);
 }
 
-static bool check_yield(const Check *check, int32_t index, const Repeat *repeat, int k)
+static bool check_yield(const GraphCheck *check, int32_t index, const Repeat *repeat, int k)
 {
     const Graph *graph = check->graph;
     int32_t yield = repeat->yield[k];
@@ -315,7 +315,7 @@ static bool check_yield(const Check *check, int32_t index, const Repeat *repeat,
 }
 
 /* Rules of compiler-design.md 2.2. */
-static bool check_repeat(const Check *check, int32_t region, int32_t index)
+static bool check_repeat(const GraphCheck *check, int32_t region, int32_t index)
 {
     const Graph *graph = check->graph;
     const Op *op = &graph->ops.at[index];
@@ -371,7 +371,7 @@ static bool check_repeat(const Check *check, int32_t region, int32_t index)
     return true;
 }
 
-static bool check_ops(const Check *check, int32_t region)
+static bool check_ops(const GraphCheck *check, int32_t region)
 {
     const Graph *graph = check->graph;
     const RegionOps *list = &graph->regions.at[region];
@@ -406,7 +406,7 @@ static bool check_ops(const Check *check, int32_t region)
     return true;
 }
 
-static bool check_all(const Check *check)
+static bool check_all(const GraphCheck *check)
 {
     const Graph *graph = check->graph;
     for (int32_t i = 0; i < graph->values.len; i++) {
@@ -439,11 +439,11 @@ bool graph_check(const Graph *graph, Error *err)
     }
     isize bytes = (isize)sizeof(int32_t) * graph->values.len + graph->values.len + graph->ops.len;
     Arena scratch = arena_create(bytes + 4096);
-    Check check = {.graph = graph,
-                   .defined_in = arena_array(&scratch, int32_t, graph->values.len),
-                   .is_weight = arena_array(&scratch, bool, graph->values.len),
-                   .is_listed = arena_array(&scratch, bool, graph->ops.len),
-                   .err = err};
+    GraphCheck check = {.graph = graph,
+                        .defined_in = arena_array(&scratch, int32_t, graph->values.len),
+                        .is_weight = arena_array(&scratch, bool, graph->values.len),
+                        .is_listed = arena_array(&scratch, bool, graph->ops.len),
+                        .err = err};
     bool ok = check_all(&check);
     arena_destroy(&scratch);
     return ok;

@@ -122,7 +122,7 @@ typedef struct PartLine {
 } PartLine;
 VEC(PartLine);
 
-typedef struct Parser {
+typedef struct GraphParser {
     Str rest; /* of the line */
     int line;
     int32_t ids_max; /* no list is longer than the text has lines */
@@ -131,9 +131,9 @@ typedef struct Parser {
     Arena *keep;
     Arena *scratch;
     Error *err;
-} Parser;
+} GraphParser;
 
-static bool fail(Parser *parser, const char *what)
+static bool fail(GraphParser *parser, const char *what)
 {
     char where[40];
     (void)snprintf(where, sizeof where, "line %d", parser->line);
@@ -142,7 +142,7 @@ static bool fail(Parser *parser, const char *what)
                      parser->rest.at);
 }
 
-static bool may_take(Parser *parser, const char *text)
+static bool may_take(GraphParser *parser, const char *text)
 {
     Str wanted = str_of(text);
     if (!str_starts(parser->rest, wanted)) {
@@ -152,7 +152,7 @@ static bool may_take(Parser *parser, const char *text)
     return true;
 }
 
-static bool take(Parser *parser, const char *text)
+static bool take(GraphParser *parser, const char *text)
 {
     if (may_take(parser, text)) {
         return true;
@@ -163,7 +163,7 @@ static bool take(Parser *parser, const char *text)
 }
 
 /* The characters of a number, integer or not. */
-static Str number_text(Parser *parser)
+static Str number_text(GraphParser *parser)
 {
     isize len = 0;
     while (len < parser->rest.len && (strchr("0123456789+-.eE", parser->rest.at[len]) != NULL) &&
@@ -175,15 +175,15 @@ static Str number_text(Parser *parser)
     return text;
 }
 
-static bool take_i64(Parser *parser, int64_t *out)
+static bool take_i64(GraphParser *parser, int64_t *out)
 {
-    Parser before = *parser;
+    GraphParser before = *parser;
     return str_to_int(number_text(parser), out) || fail(&before, "expected an integer");
 }
 
-static bool take_i32(Parser *parser, int32_t *out)
+static bool take_i32(GraphParser *parser, int32_t *out)
 {
-    Parser before = *parser;
+    GraphParser before = *parser;
     int64_t wide;
     if (!take_i64(parser, &wide)) {
         return false;
@@ -195,14 +195,14 @@ static bool take_i32(Parser *parser, int32_t *out)
     return true;
 }
 
-static bool take_f64(Parser *parser, double *out)
+static bool take_f64(GraphParser *parser, double *out)
 {
-    Parser before = *parser;
+    GraphParser before = *parser;
     return str_to_f64(number_text(parser), out) || fail(&before, "expected a number");
 }
 
 /* `key` includes the blank before and the equals sign behind. */
-static bool take_key(Parser *parser, const char *key, int32_t *out)
+static bool take_key(GraphParser *parser, const char *key, int32_t *out)
 {
     return take(parser, key) && take_i32(parser, out);
 }
@@ -213,7 +213,7 @@ static int hex_of(char c)
 }
 
 /* The strings that write_json_str writes. */
-static bool take_quoted(Parser *parser, Str *out)
+static bool take_quoted(GraphParser *parser, Str *out)
 {
     if (!take(parser, "\"")) {
         return false;
@@ -248,7 +248,8 @@ static bool take_quoted(Parser *parser, Str *out)
     return true;
 }
 
-static bool take_list(Parser *parser, const char *key, int32_t *at, int32_t max, int32_t *count)
+static bool take_list(GraphParser *parser, const char *key, int32_t *at, int32_t max,
+                      int32_t *count)
 {
     *count = 0;
     if (!take(parser, key)) {
@@ -266,7 +267,7 @@ static bool take_list(Parser *parser, const char *key, int32_t *at, int32_t max,
     return true;
 }
 
-static bool take_axis(Parser *parser, const char *key, PackAxis *axis)
+static bool take_axis(GraphParser *parser, const char *key, PackAxis *axis)
 {
     if (!take(parser, key)) {
         return false;
@@ -285,7 +286,7 @@ static bool take_axis(Parser *parser, const char *key, PackAxis *axis)
 }
 
 /* Index of the text that the line continues with, out of a table; -1 if none. */
-static int take_word(Parser *parser, const char *const *words, int count)
+static int take_word(GraphParser *parser, const char *const *words, int count)
 {
     for (int i = 0; i < count; i++) {
         Str word = str_of(words[i]);
@@ -298,7 +299,7 @@ static int take_word(Parser *parser, const char *const *words, int count)
     return -1;
 }
 
-static bool parse_value(Parser *parser)
+static bool parse_value(GraphParser *parser)
 {
     Graph *graph = parser->graph;
     int32_t index;
@@ -338,7 +339,7 @@ static bool parse_value(Parser *parser)
     return true;
 }
 
-static bool parse_part(Parser *parser)
+static bool parse_part(GraphParser *parser)
 {
     PartLine line = {0};
     PackPart *part = &line.part;
@@ -358,7 +359,7 @@ static bool parse_part(Parser *parser)
     return true;
 }
 
-static bool parse_repeat(Parser *parser)
+static bool parse_repeat(GraphParser *parser)
 {
     Graph *graph = parser->graph;
     Repeat repeat = {0};
@@ -397,7 +398,7 @@ static bool parse_repeat(Parser *parser)
     return true;
 }
 
-static bool parse_op(Parser *parser)
+static bool parse_op(GraphParser *parser)
 {
     Graph *graph = parser->graph;
     Op op = {0};
@@ -447,7 +448,7 @@ static bool parse_op(Parser *parser)
     return true;
 }
 
-static bool parse_line(Parser *parser)
+static bool parse_line(GraphParser *parser)
 {
     bool ok;
     if (may_take(parser, "value ")) {
@@ -465,7 +466,7 @@ static bool parse_line(Parser *parser)
 }
 
 /* Part lines come in the order value, iteration: hands out runs of them as packings. */
-static bool bind_parts(Parser *parser)
+static bool bind_parts(GraphParser *parser)
 {
     Graph *graph = parser->graph;
     isize next = 0;
@@ -524,7 +525,7 @@ void graph_print(Writer *writer, const Graph *graph)
 bool graph_parse(Str text, Arena *keep, Graph *out, Error *err)
 {
     Arena scratch = arena_create(((isize)sizeof(PartLine) * 4 + 64) * (text.len + 64));
-    Parser parser = {.graph = out, .keep = keep, .scratch = &scratch, .err = err};
+    GraphParser parser = {.graph = out, .keep = keep, .scratch = &scratch, .err = err};
     for (isize i = 0; i < text.len && parser.ids_max < INT32_MAX; i++) {
         parser.ids_max += text.at[i] == '\n';
     }

@@ -18,20 +18,20 @@ enum {
     CLASSES_MAX = 65536
 };
 
-typedef struct Reader {
+typedef struct ConfigReader {
     const char *where;  /* file */
     const char *inside; /* "vision_config." or "" */
     Error *err;
-} Reader;
+} ConfigReader;
 
-static bool fail(const Reader *reader, const char *key, const char *expected)
+static bool fail(const ConfigReader *reader, const char *key, const char *expected)
 {
     return error_set(reader->err, ERROR_INPUT, reader->where, "%s%s: expected %s", reader->inside,
                      key, expected);
 }
 
 /* Leaves *out alone when the key is absent. */
-static bool read_int(const Reader *reader, const json_t *object, const char *key, int32_t low,
+static bool read_int(const ConfigReader *reader, const json_t *object, const char *key, int32_t low,
                      int32_t high, int32_t *out)
 {
     const json_t *value = json_object_get(object, key);
@@ -48,7 +48,7 @@ static bool read_int(const Reader *reader, const json_t *object, const char *key
     return true;
 }
 
-static bool read_bool(const Reader *reader, const json_t *object, const char *key, bool *out)
+static bool read_bool(const ConfigReader *reader, const json_t *object, const char *key, bool *out)
 {
     const json_t *value = json_object_get(object, key);
     if (value == NULL) {
@@ -71,8 +71,8 @@ static bool number_in(const json_t *value, double low, double high, double *out)
     return true;
 }
 
-static bool read_number(const Reader *reader, const json_t *object, const char *key, double low,
-                        double high, double *out)
+static bool read_number(const ConfigReader *reader, const json_t *object, const char *key,
+                        double low, double high, double *out)
 {
     const json_t *value = json_object_get(object, key);
     if (value == NULL || number_in(value, low, high, out)) {
@@ -84,7 +84,7 @@ static bool read_number(const Reader *reader, const json_t *object, const char *
 }
 
 /* Loads a whole document; NULL after filling the error. */
-static json_t *load(const Reader *reader, Str text)
+static json_t *load(const ConfigReader *reader, Str text)
 {
     json_error_t problem;
     if (text.len > CONFIG_BYTES_MAX) {
@@ -109,7 +109,7 @@ static json_t *load(const Reader *reader, Str text)
 
 /* --- config.json ---------------------------------------------------------------------------------------- */
 
-static bool read_tower(const Reader *reader, const json_t *tower, ModelConfig *out)
+static bool read_tower(const ConfigReader *reader, const json_t *tower, ModelConfig *out)
 {
     const json_t *act = json_object_get(tower, "hidden_act");
     bool ok = read_int(reader, tower, "hidden_size", 1, WIDTH_MAX, &out->width) &&
@@ -151,7 +151,7 @@ static bool read_tower(const Reader *reader, const json_t *tower, ModelConfig *o
 }
 
 /* id2label: keys "0".."n-1", each once. */
-static bool read_labels(const Reader *reader, json_t *root, Arena *keep, ModelConfig *out)
+static bool read_labels(const ConfigReader *reader, json_t *root, Arena *keep, ModelConfig *out)
 {
     json_t *labels = json_object_get(root, "id2label");
     if (labels == NULL) {
@@ -190,7 +190,7 @@ static bool is_classifier(const json_t *root)
     return false;
 }
 
-static bool read_classifier(const Reader *reader, json_t *root, Arena *keep, ModelConfig *out)
+static bool read_classifier(const ConfigReader *reader, json_t *root, Arena *keep, ModelConfig *out)
 {
     const json_t *input = json_object_get(root, "tessera_classifier_input");
     if (input != NULL &&
@@ -215,14 +215,14 @@ static bool read_classifier(const Reader *reader, json_t *root, Arena *keep, Mod
     return read_labels(reader, root, keep, out);
 }
 
-static bool read_config(const Reader *reader, json_t *root, Arena *keep, ModelConfig *out)
+static bool read_config(const ConfigReader *reader, json_t *root, Arena *keep, ModelConfig *out)
 {
     static const char known[] = "\"siglip\" or \"siglip_vision_model\"";
     const char *type = json_string_value(json_object_get(root, "model_type"));
     if (type == NULL) {
         return fail(reader, "model_type", known);
     }
-    Reader inner = *reader;
+    ConfigReader inner = *reader;
     const json_t *tower = root;
     if (strcmp(type, "siglip") == 0) {
         tower = json_object_get(root, "vision_config");
@@ -245,7 +245,7 @@ static bool read_config(const Reader *reader, json_t *root, Arena *keep, ModelCo
 
 bool config_parse(Str text, const char *where, Arena *keep, ModelConfig *out, Error *err)
 {
-    Reader reader = {where, "", err};
+    ConfigReader reader = {where, "", err};
     *out = (ModelConfig){.width = 768,
                          .mlp_width = 3072,
                          .layers = 12,
@@ -267,7 +267,7 @@ bool config_parse(Str text, const char *where, Arena *keep, ModelConfig *out, Er
 
 /* --- preprocessor_config.json --------------------------------------------------------------------------- */
 
-static bool read_triple(const Reader *reader, const json_t *root, const char *key, double low,
+static bool read_triple(const ConfigReader *reader, const json_t *root, const char *key, double low,
                         double high, double out[3])
 {
     const json_t *list = json_object_get(root, key);
@@ -283,7 +283,7 @@ static bool read_triple(const Reader *reader, const json_t *root, const char *ke
     return ok || fail(reader, key, expected);
 }
 
-static bool read_size(const Reader *reader, const json_t *root, ImageSettings *out)
+static bool read_size(const ConfigReader *reader, const json_t *root, ImageSettings *out)
 {
     const json_t *size = json_object_get(root, "size");
     if (size == NULL) {
@@ -305,7 +305,7 @@ static bool read_size(const Reader *reader, const json_t *root, ImageSettings *o
     return true;
 }
 
-static bool read_preprocessor(const Reader *reader, const json_t *root, ImageSettings *out)
+static bool read_preprocessor(const ConfigReader *reader, const json_t *root, ImageSettings *out)
 {
     const json_t *convert = json_object_get(root, "do_convert_rgb");
     return read_bool(reader, root, "do_resize", &out->do_resize) &&
@@ -338,7 +338,7 @@ ImageSettings preprocessor_default(const ModelConfig *config)
 bool preprocessor_parse(Str text, const char *where, const ModelConfig *config, ImageSettings *out,
                         Error *err)
 {
-    Reader reader = {where, "", err};
+    ConfigReader reader = {where, "", err};
     *out = preprocessor_default(config);
     out->is_default = false;
     json_t *root = load(&reader, text);

@@ -1,11 +1,11 @@
-/* The safetensors header: a bounded pull parser and the layout rules (safetensors.md 3 to 5).
+/* The safetensors header: table of tensors and layout rules (safetensors.md 3 to 5) over the pull parser.
  *
  * No JSON library here: a legal header of the maximum size costs one 9 s and 1.7 GB, doubles lose offsets, and
  * most accept what the format forbids. The table is filled while the text is read; duplicate names and
  * overlapping ranges are found by sorting, never by comparing all pairs.
  */
 #include "import/parts.h"
-#include <stdio.h>
+#include "import/pull.h"
 #include <string.h>
 
 enum { TENSORS_MAX = 65536, NAME_BYTES_MAX = 4096, METADATA_BYTES_MAX = 65536, DEPTH_MAX = 8 };
@@ -33,352 +33,18 @@ static const DTypeRow dtype_rows[] = {
 };
 enum { DTYPE_ROWS = sizeof dtype_rows / sizeof dtype_rows[0] };
 
-typedef struct Reader {
-    const uint8_t *at; /* header text */
-    isize len, pos;
-    int depth;
+typedef struct HeaderTable {
+    JsonReader reader;
     uint64_t data_bytes; /* of the byte buffer */
     isize metadata_bytes;
-    Arena *keep;    /* names */
-    Arena *scratch; /* everything that is thrown away */
-    Error *err;
-} Reader;
+    Arena *keep; /* names */
+} HeaderTable;
 
-static bool fail(const Reader *reader, const char *what)
-{
-    char where[48];
-    (void)snprintf(where, sizeof where, "byte %td", reader->pos + 8);
-    return error_set(reader->err, ERROR_INPUT, where, "%s", what);
-}
-
-static bool fail_tensor(const Reader *reader, Str name, const char *what)
+static bool fail_tensor(const JsonReader *reader, Str name, const char *what)
 {
     return error_set(reader->err, ERROR_INPUT, NULL, "tensor \"%.*s\": %s",
                      STR_ARG(name_escaped(name, reader->scratch)), what);
 }
-
-/* --- bytes and tokens ----------------------------------------------------------------------------------- */
-
-/* Length of the UTF-8 sequence at `at`, or 0 (Unicode standard, table 3-7: no overlong forms, no surrogates,
- * nothing above U+10FFFF). */
-static int utf8_len(const uint8_t *at, isize room)
-{
-    uint8_t first = at[0];
-    if (first < 0x80) {
-        return 1;
-    }
-    int len = first >= 0xc2 && first <= 0xdf   ? 2
-              : first >= 0xe0 && first <= 0xef ? 3
-              : first >= 0xf0 && first <= 0xf4 ? 4
-                                               : 0;
-    if (len == 0 || len > room) {
-        return 0;
-    }
-    uint8_t low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    uint8_t high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-    for (int i = 1; i < len; i++) {
-        if (at[i] < low || at[i] > high) {
-            return 0;
-        }
-        low = 0x80;
-        high = 0xbf;
-    }
-    return len;
-}
-
-static bool check_utf8(Reader *reader)
-{
-    while (reader->pos < reader->len) {
-        int len = utf8_len(reader->at + reader->pos, reader->len - reader->pos);
-        if (len == 0) {
-            return fail(reader, "the header is not valid UTF-8");
-        }
-        reader->pos += len;
-    }
-    reader->pos = 0;
-    return true;
-}
-
-static void skip_space(Reader *reader)
-{
-    while (reader->pos < reader->len) {
-        uint8_t c = reader->at[reader->pos];
-        if (c != ' ' && c != '\t' && c != '\n' && c != '\r') {
-            return;
-        }
-        reader->pos++;
-    }
-}
-
-/* The next byte after white space, or 0 at the end (NUL bytes are no token either). */
-static uint8_t peek(Reader *reader)
-{
-    skip_space(reader);
-    return reader->pos < reader->len ? reader->at[reader->pos] : 0;
-}
-
-static bool may_take(Reader *reader, char c)
-{
-    if (peek(reader) != (uint8_t)c) {
-        return false;
-    }
-    reader->pos++;
-    return true;
-}
-
-static bool take(Reader *reader, char c, const char *what)
-{
-    return may_take(reader, c) || fail(reader, what);
-}
-
-static bool may_take_word(Reader *reader, const char *word)
-{
-    isize len = (isize)strlen(word);
-    skip_space(reader);
-    if (reader->len - reader->pos < len ||
-        memcmp(reader->at + reader->pos, word, (size_t)len) != 0) {
-        return false;
-    }
-    reader->pos += len;
-    return true;
-}
-
-static bool open_nested(Reader *reader, char c, const char *what)
-{
-    if (!take(reader, c, what)) {
-        return false;
-    }
-    return ++reader->depth <= DEPTH_MAX || fail(reader, "nested deeper than 8 levels");
-}
-
-/* --- strings -------------------------------------------------------------------------------------------- */
-
-static bool take_hex4(Reader *reader, uint32_t *out)
-{
-    *out = 0;
-    for (int i = 0; i < 4; i++) {
-        if (reader->pos >= reader->len) {
-            return fail(reader, "expected four hexadecimal digits");
-        }
-        uint8_t c = reader->at[reader->pos];
-        uint32_t digit = c >= '0' && c <= '9'   ? c - '0' + 0u
-                         : c >= 'a' && c <= 'f' ? c - 'a' + 10u
-                         : c >= 'A' && c <= 'F' ? c - 'A' + 10u
-                                                : 16u;
-        if (digit > 15) {
-            return fail(reader, "expected four hexadecimal digits");
-        }
-        *out = *out * 16 + digit;
-        reader->pos++;
-    }
-    return true;
-}
-
-static isize put_utf8(uint32_t code, char *out)
-{
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        out[0] = (char)(0xc0 | code >> 6);
-        out[1] = (char)(0x80 | (code & 63));
-        return 2;
-    }
-    if (code < 0x10000) {
-        out[0] = (char)(0xe0 | code >> 12);
-        out[1] = (char)(0x80 | (code >> 6 & 63));
-        out[2] = (char)(0x80 | (code & 63));
-        return 3;
-    }
-    out[0] = (char)(0xf0 | code >> 18);
-    out[1] = (char)(0x80 | (code >> 12 & 63));
-    out[2] = (char)(0x80 | (code >> 6 & 63));
-    out[3] = (char)(0x80 | (code & 63));
-    return 4;
-}
-
-/* One escape sequence behind the backslash, as UTF-8. */
-static bool take_escape(Reader *reader, char *out, isize *len)
-{
-    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-    uint8_t c = reader->pos < reader->len ? reader->at[reader->pos] : 0;
-    const char *simple = c == 0 ? NULL : strchr(from, c);
-    if (simple != NULL) {
-        reader->pos++;
-        out[(*len)++] = to[simple - from];
-        return true;
-    }
-    if (c != 'u') {
-        return fail(reader, "unknown escape in a string");
-    }
-    reader->pos++;
-    uint32_t code, low;
-    if (!take_hex4(reader, &code)) {
-        return false;
-    }
-    if (code >= 0xdc00 && code <= 0xdfff) {
-        return fail(reader, "lone surrogate in a string");
-    }
-    if (code >= 0xd800 && code <= 0xdbff) {
-        if (reader->len - reader->pos < 2 || reader->at[reader->pos] != '\\' ||
-            reader->at[reader->pos + 1] != 'u') {
-            return fail(reader, "lone surrogate in a string");
-        }
-        reader->pos += 2;
-        if (!take_hex4(reader, &low)) {
-            return false;
-        }
-        if (low < 0xdc00 || low > 0xdfff) {
-            return fail(reader, "lone surrogate in a string");
-        }
-        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-    }
-    *len += put_utf8(code, out + *len);
-    return true;
-}
-
-/* A string, unescaped, into `arena`; at most `bytes_max` bytes of result. */
-static bool take_string(Reader *reader, isize bytes_max, Arena *arena, Str *out)
-{
-    if (!take(reader, '"', "expected a string")) {
-        return false;
-    }
-    /* Unescaping never makes text longer, so the distance to the closing quote bounds the result. */
-    isize end = reader->pos;
-    while (end < reader->len && reader->at[end] != '"') {
-        end += reader->at[end] == '\\' ? 2 : 1;
-    }
-    if (end >= reader->len) {
-        return fail(reader, "string without an end");
-    }
-    char *text = arena_alloc(arena, end - reader->pos + 1, 1);
-    isize len = 0;
-    while (reader->at[reader->pos] != '"') {
-        uint8_t c = reader->at[reader->pos];
-        if (c < 0x20) {
-            return fail(reader, "control character in a string");
-        }
-        reader->pos++;
-        if (c != '\\') {
-            text[len++] = (char)c;
-        } else if (!take_escape(reader, text, &len)) {
-            return false;
-        }
-        if (len > bytes_max) {
-            return fail(reader, "name or text longer than this reader accepts");
-        }
-    }
-    reader->pos++;
-    text[len] = '\0';
-    *out = (Str){text, len};
-    return true;
-}
-
-/* --- values --------------------------------------------------------------------------------------------- */
-
-/* Decimal digits only: no sign, leading zero, fraction or exponent; at most 2^64 - 1. */
-static bool take_u64(Reader *reader, uint64_t *out)
-{
-    static const char what[] = "expected an unsigned integer";
-    uint8_t c = peek(reader);
-    if (c < '0' || c > '9') {
-        return fail(reader, what);
-    }
-    isize begin = reader->pos;
-    uint64_t value = 0;
-    while (reader->pos < reader->len && (c = reader->at[reader->pos]) >= '0' && c <= '9') {
-        if (__builtin_mul_overflow(value, (uint64_t)10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(c - '0'), &value)) {
-            return fail(reader, "integer above 2^64 - 1");
-        }
-        reader->pos++;
-    }
-    bool has_more = reader->pos < reader->len && (c == '.' || c == 'e' || c == 'E');
-    if (has_more || (reader->at[begin] == '0' && reader->pos - begin > 1)) {
-        return fail(reader, what);
-    }
-    *out = value;
-    return true;
-}
-
-static bool take_digits(Reader *reader)
-{
-    isize begin = reader->pos;
-    while (reader->pos < reader->len && reader->at[reader->pos] >= '0' &&
-           reader->at[reader->pos] <= '9') {
-        reader->pos++;
-    }
-    return reader->pos > begin || fail(reader, "malformed number");
-}
-
-static bool skip_number(Reader *reader)
-{
-    (void)may_take(reader, '-');
-    isize begin = reader->pos;
-    if (!take_digits(reader)) {
-        return false;
-    }
-    if (reader->at[begin] == '0' && reader->pos - begin > 1) {
-        return fail(reader, "number with a leading zero");
-    }
-    if (reader->pos < reader->len && reader->at[reader->pos] == '.') {
-        reader->pos++;
-        if (!take_digits(reader)) {
-            return false;
-        }
-    }
-    if (reader->pos < reader->len && (reader->at[reader->pos] | 0x20) == 'e') {
-        reader->pos++;
-        if (reader->pos < reader->len &&
-            (reader->at[reader->pos] == '+' || reader->at[reader->pos] == '-')) {
-            reader->pos++;
-        }
-        return take_digits(reader);
-    }
-    return true;
-}
-
-/* Any value, checked for syntax only. */
-static bool skip_value(Reader *reader)
-{
-    Arena dropped = *reader->scratch;
-    Str text;
-    uint8_t c = peek(reader);
-    if (c == '"') {
-        return take_string(reader, reader->len, &dropped, &text);
-    }
-    if (c == '-' || (c >= '0' && c <= '9')) {
-        return skip_number(reader);
-    }
-    if (c != '{' && c != '[') {
-        return may_take_word(reader, "true") || may_take_word(reader, "false") ||
-               may_take_word(reader, "null") || fail(reader, "expected a value");
-    }
-    char close = c == '{' ? '}' : ']';
-    if (!open_nested(reader, (char)c, "")) {
-        return false;
-    }
-    if (!may_take(reader, close)) {
-        do {
-            Arena member = *reader->scratch;
-            if (c == '{' && (!take_string(reader, reader->len, &member, &text) ||
-                             !take(reader, ':', "expected a colon"))) {
-                return false;
-            }
-            if (!skip_value(reader)) {
-                return false;
-            }
-        } while (may_take(reader, ','));
-        if (!take(reader, close, "expected a comma or the end of the list")) {
-            return false;
-        }
-    }
-    reader->depth--;
-    return true;
-}
-
-/* --- the table ------------------------------------------------------------------------------------------ */
 
 static int compare_strings(const void *a, const void *b, const void *context)
 {
@@ -386,35 +52,36 @@ static int compare_strings(const void *a, const void *b, const void *context)
     return str_compare(*(const Str *)a, *(const Str *)b);
 }
 
-static bool take_metadata(Reader *reader)
+static bool take_metadata(HeaderTable *header)
 {
-    if (may_take_word(reader, "null")) {
+    JsonReader *reader = &header->reader;
+    if (json_reader_may_take_word(reader, "null")) {
         return true;
     }
-    if (!open_nested(reader, '{', "__metadata__ must be an object of strings")) {
+    if (!json_reader_open(reader, '{', "__metadata__ must be an object of strings")) {
         return false;
     }
     StrVec keys = {0};
-    if (!may_take(reader, '}')) {
+    if (!json_reader_may_take(reader, '}')) {
         do {
             Str key, value;
-            if (!take_string(reader, METADATA_BYTES_MAX, reader->scratch, &key) ||
-                !take(reader, ':', "expected a colon")) {
+            if (!json_reader_take_string(reader, METADATA_BYTES_MAX, reader->scratch, &key) ||
+                !json_reader_take(reader, ':', "expected a colon")) {
                 return false;
             }
-            if (peek(reader) != '"') {
-                return fail(reader, "__metadata__ must be an object of strings");
+            if (json_reader_peek(reader) != '"') {
+                return json_reader_fail(reader, "__metadata__ must be an object of strings");
             }
-            if (!take_string(reader, METADATA_BYTES_MAX, reader->scratch, &value)) {
+            if (!json_reader_take_string(reader, METADATA_BYTES_MAX, reader->scratch, &value)) {
                 return false;
             }
-            reader->metadata_bytes += key.len + value.len;
-            if (reader->metadata_bytes > METADATA_BYTES_MAX) {
-                return fail(reader, "more than 64 KiB of metadata");
+            header->metadata_bytes += key.len + value.len;
+            if (header->metadata_bytes > METADATA_BYTES_MAX) {
+                return json_reader_fail(reader, "more than 64 KiB of metadata");
             }
             *vec_push(&keys, reader->scratch) = key;
-        } while (may_take(reader, ','));
-        if (!take(reader, '}', "expected a comma or the end of __metadata__")) {
+        } while (json_reader_may_take(reader, ','));
+        if (!json_reader_take(reader, '}', "expected a comma or the end of __metadata__")) {
             return false;
         }
     }
@@ -429,39 +96,40 @@ static bool take_metadata(Reader *reader)
     return true;
 }
 
-static bool take_shape(Reader *reader, Shape *shape)
+static bool take_shape(JsonReader *reader, Shape *shape)
 {
-    if (!take(reader, '[', "shape must be a list of integers")) {
+    if (!json_reader_take(reader, '[', "shape must be a list of integers")) {
         return false;
     }
-    if (may_take(reader, ']')) {
+    if (json_reader_may_take(reader, ']')) {
         return true;
     }
     do {
         uint64_t dimension;
-        if (!take_u64(reader, &dimension)) {
+        if (!reader_take_u64(reader, &dimension)) {
             return false;
         }
         if (dimension > DIMENSION_MAX) {
-            return fail(reader, "a dimension above 2^48");
+            return json_reader_fail(reader, "a dimension above 2^48");
         }
         if (shape->rank == SHAPE_RANK_MAX) {
-            return fail(reader, "a shape of more than 8 dimensions");
+            return json_reader_fail(reader, "a shape of more than 8 dimensions");
         }
         shape->dim[shape->rank++] = (int64_t)dimension;
-    } while (may_take(reader, ','));
-    return take(reader, ']', "expected a comma or the end of the shape");
+    } while (json_reader_may_take(reader, ','));
+    return json_reader_take(reader, ']', "expected a comma or the end of the shape");
 }
 
-static bool take_offsets(Reader *reader, SafeTensor *tensor)
+static bool take_offsets(JsonReader *reader, SafeTensor *tensor)
 {
     static const char what[] = "data_offsets must be a list of two integers";
-    return take(reader, '[', what) && take_u64(reader, &tensor->begin) && take(reader, ',', what) &&
-           take_u64(reader, &tensor->end) && take(reader, ']', what);
+    return json_reader_take(reader, '[', what) && reader_take_u64(reader, &tensor->begin) &&
+           json_reader_take(reader, ',', what) && reader_take_u64(reader, &tensor->end) &&
+           json_reader_take(reader, ']', what);
 }
 
 /* Rules 6 to 9 of one entry. */
-static bool check_entry(const Reader *reader, SafeTensor *tensor)
+static bool check_entry(const JsonReader *reader, SafeTensor *tensor)
 {
     const DTypeRow *row = NULL;
     for (int i = 0; i < DTYPE_ROWS && row == NULL; i++) {
@@ -500,19 +168,20 @@ static bool check_entry(const Reader *reader, SafeTensor *tensor)
     return true;
 }
 
-static bool take_entry(Reader *reader, SafeTensor *tensor)
+static bool take_entry(HeaderTable *header, SafeTensor *tensor)
 {
+    JsonReader *reader = &header->reader;
     enum { HAS_DTYPE = 1, HAS_SHAPE = 2, HAS_OFFSETS = 4, HAS_ALL = 7 };
     int has = 0;
-    if (!open_nested(reader, '{', "a tensor entry must be an object")) {
+    if (!json_reader_open(reader, '{', "a tensor entry must be an object")) {
         return false;
     }
-    if (!may_take(reader, '}')) {
+    if (!json_reader_may_take(reader, '}')) {
         do {
             Arena dropped = *reader->scratch;
             Str key;
-            if (!take_string(reader, reader->len, &dropped, &key) ||
-                !take(reader, ':', "expected a colon")) {
+            if (!json_reader_take_string(reader, reader->len, &dropped, &key) ||
+                !json_reader_take(reader, ':', "expected a colon")) {
                 return false;
             }
             int field = str_equal(key, S("dtype"))          ? HAS_DTYPE
@@ -520,19 +189,20 @@ static bool take_entry(Reader *reader, SafeTensor *tensor)
                         : str_equal(key, S("data_offsets")) ? HAS_OFFSETS
                                                             : 0;
             if ((has & field) != 0) {
-                return fail(reader, "a field of a tensor entry is given twice");
+                return json_reader_fail(reader, "a field of a tensor entry is given twice");
             }
             has |= field;
             bool ok = field == HAS_DTYPE
-                          ? take_string(reader, NAME_BYTES_MAX, reader->keep, &tensor->dtype_text)
+                          ? json_reader_take_string(reader, NAME_BYTES_MAX, header->keep,
+                                                    &tensor->dtype_text)
                       : field == HAS_SHAPE   ? take_shape(reader, &tensor->shape)
                       : field == HAS_OFFSETS ? take_offsets(reader, tensor)
-                                             : skip_value(reader);
+                                             : json_reader_skip_value(reader);
             if (!ok) {
                 return false;
             }
-        } while (may_take(reader, ','));
-        if (!take(reader, '}', "expected a comma or the end of the tensor entry")) {
+        } while (json_reader_may_take(reader, ','));
+        if (!json_reader_take(reader, '}', "expected a comma or the end of the tensor entry")) {
             return false;
         }
     }
@@ -544,47 +214,49 @@ static bool take_entry(Reader *reader, SafeTensor *tensor)
     return check_entry(reader, tensor);
 }
 
-static bool take_table(Reader *reader, SafeTensorVec *tensors)
+static bool take_table(HeaderTable *header, SafeTensorVec *tensors)
 {
-    if (!open_nested(reader, '{', "the header must be a JSON object")) {
+    JsonReader *reader = &header->reader;
+    if (!json_reader_open(reader, '{', "the header must be a JSON object")) {
         return false;
     }
     bool has_metadata = false;
-    if (!may_take(reader, '}')) {
+    if (!json_reader_may_take(reader, '}')) {
         do {
             Str name;
-            if (!take_string(reader, NAME_BYTES_MAX, reader->keep, &name) ||
-                !take(reader, ':', "expected a colon")) {
+            if (!json_reader_take_string(reader, NAME_BYTES_MAX, header->keep, &name) ||
+                !json_reader_take(reader, ':', "expected a colon")) {
                 return false;
             }
             if (str_equal(name, S("__metadata__"))) {
                 if (has_metadata) {
-                    return fail(reader, "__metadata__ is given twice");
+                    return json_reader_fail(reader, "__metadata__ is given twice");
                 }
                 has_metadata = true;
-                if (!take_metadata(reader)) {
+                if (!take_metadata(header)) {
                     return false;
                 }
                 continue;
             }
             if (name.len > 0 && memchr(name.at, '\0', (size_t)name.len) != NULL) {
-                return fail(reader, "NUL in a tensor name");
+                return json_reader_fail(reader, "NUL in a tensor name");
             }
             if (tensors->len == TENSORS_MAX) {
-                return fail(reader, "more than 65536 tensors");
+                return json_reader_fail(reader, "more than 65536 tensors");
             }
             SafeTensor tensor = {.name = name};
-            if (!take_entry(reader, &tensor)) {
+            if (!take_entry(header, &tensor)) {
                 return false;
             }
-            *vec_push(tensors, reader->keep) = tensor;
-        } while (may_take(reader, ','));
-        if (!take(reader, '}', "expected a comma or the end of the header")) {
+            *vec_push(tensors, header->keep) = tensor;
+        } while (json_reader_may_take(reader, ','));
+        if (!json_reader_take(reader, '}', "expected a comma or the end of the header")) {
             return false;
         }
     }
-    skip_space(reader);
-    return reader->pos == reader->len || fail(reader, "text after the end of the header object");
+    (void)json_reader_peek(reader);
+    return reader->pos == reader->len ||
+           json_reader_fail(reader, "text after the end of the header object");
 }
 
 static int compare_names(const void *a, const void *b, const void *context)
@@ -593,15 +265,15 @@ static int compare_names(const void *a, const void *b, const void *context)
     return str_compare(((const SafeTensor *)a)->name, ((const SafeTensor *)b)->name);
 }
 
-typedef struct Range {
+typedef struct DataRange {
     uint64_t begin, end;
     int32_t tensor;
-} Range;
+} DataRange;
 
 static int compare_ranges(const void *a, const void *b, const void *context)
 {
     (void)context;
-    const Range *x = a, *y = b;
+    const DataRange *x = a, *y = b;
     if (x->begin != y->begin) {
         return x->begin < y->begin ? -1 : 1;
     }
@@ -609,14 +281,15 @@ static int compare_ranges(const void *a, const void *b, const void *context)
 }
 
 /* Rules 10 to 12: the ranges, sorted, tile the byte buffer. */
-static bool check_tiling(const Reader *reader, const SafeTensorVec *tensors)
+static bool check_tiling(const HeaderTable *header, const SafeTensorVec *tensors)
 {
+    const JsonReader *reader = &header->reader;
     Arena scratch = *reader->scratch;
-    Range *ranges = arena_array(&scratch, Range, tensors->len);
+    DataRange *ranges = arena_array(&scratch, DataRange, tensors->len);
     for (int32_t i = 0; i < tensors->len; i++) {
-        ranges[i] = (Range){tensors->at[i].begin, tensors->at[i].end, i};
+        ranges[i] = (DataRange){tensors->at[i].begin, tensors->at[i].end, i};
     }
-    sort_stable(ranges, tensors->len, sizeof(Range), compare_ranges, NULL, scratch);
+    sort_stable(ranges, tensors->len, sizeof(DataRange), compare_ranges, NULL, scratch);
     uint64_t at = 0;
     for (isize i = 0; i < tensors->len; i++) {
         if (ranges[i].begin != at) {
@@ -628,17 +301,18 @@ static bool check_tiling(const Reader *reader, const SafeTensorVec *tensors)
         }
         at = ranges[i].end;
     }
-    if (at != reader->data_bytes) {
+    if (at != header->data_bytes) {
         return error_set(reader->err, ERROR_INPUT, NULL,
                          "the tensors cover %llu bytes, the file holds %llu behind the header",
-                         (unsigned long long)at, (unsigned long long)reader->data_bytes);
+                         (unsigned long long)at, (unsigned long long)header->data_bytes);
     }
     return true;
 }
 
-static bool parse_header(Reader *reader, SafeTensorVec *tensors)
+static bool parse_header(HeaderTable *header, SafeTensorVec *tensors)
 {
-    if (!check_utf8(reader) || !take_table(reader, tensors)) {
+    JsonReader *reader = &header->reader;
+    if (!reader_check_utf8(reader) || !take_table(header, tensors)) {
         return false;
     }
     sort_stable(tensors->at, tensors->len, sizeof(SafeTensor), compare_names, NULL,
@@ -648,7 +322,7 @@ static bool parse_header(Reader *reader, SafeTensorVec *tensors)
             return fail_tensor(reader, tensors->at[i].name, "its name is given twice");
         }
     }
-    return check_tiling(reader, tensors);
+    return check_tiling(header, tensors);
 }
 
 Str name_escaped(Str name, Arena *arena)
@@ -711,11 +385,13 @@ bool safetensors_parse(Str bytes, uint64_t file_bytes, Arena *keep, Arena scratc
                          (unsigned long long)header);
     }
     *out = (Checkpoint){.fd = -1, .data_at = 8 + header, .file_bytes = file_bytes};
-    Reader reader = {.at = (const uint8_t *)bytes.at + 8,
-                     .len = (isize)header,
-                     .data_bytes = file_bytes - 8 - header,
-                     .keep = keep,
-                     .scratch = &scratch,
-                     .err = err};
-    return parse_header(&reader, &out->tensors);
+    HeaderTable table = {.reader = {.at = (const uint8_t *)bytes.at + 8,
+                                    .len = (isize)header,
+                                    .depth_max = DEPTH_MAX,
+                                    .offset = 8,
+                                    .scratch = &scratch,
+                                    .err = err},
+                         .data_bytes = file_bytes - 8 - header,
+                         .keep = keep};
+    return parse_header(&table, &out->tensors);
 }

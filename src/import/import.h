@@ -83,11 +83,13 @@ typedef struct Model {
 } Model;
 
 /* Reads config.json, preprocessor_config.json, model.safetensors of a directory; builds and checks the graph; every tensor that
- * the graph names must exist with the expected shape (all missing ones counted, the first named). */
+ * the graph names must exist with the expected shape (all missing ones counted, the first named).
+ * `source` points into *out, which must not be moved. */
 bool model_open(const char *path, const ModelOptions *options, Arena *keep, Arena scratch,
                 Model *out, Error *err);
 /* Like model_open, but lists problems (missing, wrong shape, unused, unknown keys) instead of stopping at the first; used by info.
- * Still false when no graph can be built. */
+ * Still false when no graph can be built;
+ * ERROR_NO after listing tensors that are missing or wrong. */
 bool model_describe(const char *path, Writer *writer, bool as_json, Arena *keep, Arena scratch,
                     Error *err);
 void model_close(Model *model);

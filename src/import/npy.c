@@ -13,11 +13,11 @@
 enum { PREFIX_BYTES = 10, ALIGN_BYTES = 64 };
 static const char magic[] = "\x93NUMPY\x01"; /* followed by the minor version, 0 */
 
-typedef struct Cursor {
+typedef struct NpyCursor {
     Str rest;
-} Cursor;
+} NpyCursor;
 
-static bool may_take(Cursor *cursor, Str text)
+static bool may_take(NpyCursor *cursor, Str text)
 {
     while (cursor->rest.len > 0 && (cursor->rest.at[0] == ' ' || cursor->rest.at[0] == '\n')) {
         cursor->rest = str_slice(cursor->rest, 1, cursor->rest.len);
@@ -29,7 +29,7 @@ static bool may_take(Cursor *cursor, Str text)
     return true;
 }
 
-static bool take_dimension(Cursor *cursor, int64_t *out)
+static bool take_dimension(NpyCursor *cursor, int64_t *out)
 {
     (void)may_take(cursor, S(""));
     isize len = 0;
@@ -42,7 +42,7 @@ static bool take_dimension(Cursor *cursor, int64_t *out)
 }
 
 /* A tuple: "()", "(3,)", "(3, 4)". */
-static bool take_shape(Cursor *cursor, Shape *shape)
+static bool take_shape(NpyCursor *cursor, Shape *shape)
 {
     *shape = (Shape){0};
     if (!may_take(cursor, S("("))) {
@@ -64,7 +64,7 @@ static bool take_shape(Cursor *cursor, Shape *shape)
 static const char *parse_header(Str text, Shape *shape)
 {
     static const char malformed[] = "malformed header dictionary";
-    Cursor cursor = {text};
+    NpyCursor cursor = {text};
     bool has_type = false, has_order = false, has_shape = false;
     if (!may_take(&cursor, S("{"))) {
         return malformed;

@@ -14,11 +14,11 @@ enum { RESAMPLE_NEAREST = 0, RESAMPLE_LANCZOS = 1, RESAMPLE_BILINEAR = 2, RESAMP
 static const double PI = 3.14159265358979323846;
 
 /* Weights of every output position of one pass. */
-typedef struct Kernel {
+typedef struct ResizeWeights {
     int32_t taps_max;
     int32_t *begin, *count; /* input range of output position i */
     int32_t *weight;        /* [i * taps_max + tap] */
-} Kernel;
+} ResizeWeights;
 
 static double triangle(double x)
 {
@@ -64,14 +64,14 @@ static int32_t taps_max_of(Filter filter, int32_t in, int32_t out)
     return (int32_t)ceil(filter.support * (scale < 1.0 ? 1.0 : scale)) * 2 + 1;
 }
 
-static Kernel build_kernel(Filter filter, int32_t in, int32_t out, Arena *arena)
+static ResizeWeights build_kernel(Filter filter, int32_t in, int32_t out, Arena *arena)
 {
     double scale = (double)in / (double)out;
     double filter_scale = scale < 1.0 ? 1.0 : scale;
     double support = filter.support * filter_scale, step = 1.0 / filter_scale;
-    Kernel kernel = {.taps_max = taps_max_of(filter, in, out),
-                     .begin = arena_array(arena, int32_t, out),
-                     .count = arena_array(arena, int32_t, out)};
+    ResizeWeights kernel = {.taps_max = taps_max_of(filter, in, out),
+                            .begin = arena_array(arena, int32_t, out),
+                            .count = arena_array(arena, int32_t, out)};
     kernel.weight = arena_array(arena, int32_t, (isize)out * kernel.taps_max);
     double *exact = arena_array(arena, double, kernel.taps_max);
     for (int32_t i = 0; i < out; i++) {
@@ -102,8 +102,8 @@ static uint8_t byte_of(int32_t sum)
 }
 
 /* One line of `out` pixels; input pixels of the line lie `stride` bytes apart. */
-static void resize_line(const Kernel *kernel, const uint8_t *in, isize stride, int32_t out_count,
-                        uint8_t *out, isize out_stride)
+static void resize_line(const ResizeWeights *kernel, const uint8_t *in, isize stride,
+                        int32_t out_count, uint8_t *out, isize out_stride)
 {
     for (int32_t i = 0; i < out_count; i++) {
         const int32_t *weight = kernel->weight + (isize)i * kernel->taps_max;
@@ -155,7 +155,7 @@ static void resize_filtered(const uint8_t *rgb, int32_t width, int32_t height, i
     const uint8_t *middle = rgb;
     isize line = (isize)out_width * CHANNELS;
     if (width != out_width) {
-        Kernel kernel = build_kernel(filter, width, out_width, &scratch);
+        ResizeWeights kernel = build_kernel(filter, width, out_width, &scratch);
         uint8_t *pass = height == out_height ? out : arena_array(&scratch, uint8_t, height * line);
         for (int32_t y = 0; y < height; y++) {
             resize_line(&kernel, rgb + (isize)y * width * CHANNELS, CHANNELS, out_width,
@@ -169,7 +169,7 @@ static void resize_filtered(const uint8_t *rgb, int32_t width, int32_t height, i
         }
         return;
     }
-    Kernel kernel = build_kernel(filter, height, out_height, &scratch);
+    ResizeWeights kernel = build_kernel(filter, height, out_height, &scratch);
     for (int32_t x = 0; x < out_width; x++) {
         resize_line(&kernel, middle + (isize)x * CHANNELS, line, out_height,
                     out + (isize)x * CHANNELS, line);

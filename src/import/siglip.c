@@ -7,7 +7,7 @@
 #include "import/parts.h"
 #include <math.h>
 
-typedef struct Builder {
+typedef struct TowerBuilder {
     const ModelConfig *config;
     Arena *keep;
     Graph *graph;
@@ -15,12 +15,12 @@ typedef struct Builder {
     int32_t repeat; /* loop that parameters go to as sequences; 0: main region */
     int32_t region;
     int32_t layer; /* while the packings of a sequence are made */
-} Builder;
+} TowerBuilder;
 
 /* --- packings ------------------------------------------------------------------------------------------- */
 
 /* Only the stacked projections of the head are read by more than one parameter, close together. */
-static void expect(Builder *b, Str tensor, Shape shape)
+static void expect(TowerBuilder *b, Str tensor, Shape shape)
 {
     enum { LOOK_BACK = 4 };
     for (isize i = b->expected->len - 1; i >= 0 && i >= b->expected->len - LOOK_BACK; i--) {
@@ -31,7 +31,7 @@ static void expect(Builder *b, Str tensor, Shape shape)
     *vec_push(b->expected, b->keep) = (Expected){tensor, shape};
 }
 
-static Packing pack_parts(Builder *b, int32_t rows, int32_t cols, const PackPart *parts,
+static Packing pack_parts(TowerBuilder *b, int32_t rows, int32_t cols, const PackPart *parts,
                           isize count)
 {
     PackPart *copy = arena_array(b->keep, PackPart, count);
@@ -73,7 +73,7 @@ typedef struct Spec {
     int32_t first, all; /* of a stacked tensor of `all` rows: the row to begin with; all 0: out */
 } Spec;
 
-static Packing pack_spec(Builder *b, const Spec *spec)
+static Packing pack_spec(TowerBuilder *b, const Spec *spec)
 {
     PackPart parts[3];
     int32_t rows_total = spec->all > 0 ? spec->all : spec->out;
@@ -90,7 +90,7 @@ static Packing pack_spec(Builder *b, const Spec *spec)
     return pack_parts(b, spec->in > 0 ? spec->in : 1, spec->count * spec->out, parts, spec->count);
 }
 
-static int32_t add_spec(Builder *b, Str name, Spec spec)
+static int32_t add_spec(TowerBuilder *b, Str name, Spec spec)
 {
     if (b->repeat == 0) {
         Packing *packing = arena_new(b->keep, Packing);
@@ -104,14 +104,14 @@ static int32_t add_spec(Builder *b, Str name, Spec spec)
     return graph_add_sequence(b->graph, b->repeat, name, packings, b->keep);
 }
 
-static Str name_of_part(Builder *b, Str name, const char *part)
+static Str name_of_part(TowerBuilder *b, Str name, const char *part)
 {
     return str_format(b->keep, "%.*s.%s", STR_ARG(name), part);
 }
 
 /* --- operations with their parameters ------------------------------------------------------------------- */
 
-static int32_t add_linear(Builder *b, Str name, int32_t x, Spec weight, Spec bias)
+static int32_t add_linear(TowerBuilder *b, Str name, int32_t x, Spec weight, Spec bias)
 {
     int32_t w = add_spec(b, name_of_part(b, name, "weight"), weight);
     int32_t c = add_spec(b, name_of_part(b, name, "bias"), bias);
@@ -119,15 +119,15 @@ static int32_t add_linear(Builder *b, Str name, int32_t x, Spec weight, Spec bia
 }
 
 /* A plain linear layer `weight`, `bias` of [in] -> [out]. */
-static int32_t add_simple(Builder *b, Str name, int32_t x, const char *weight, const char *bias,
-                          int32_t in, int32_t out)
+static int32_t add_simple(TowerBuilder *b, Str name, int32_t x, const char *weight,
+                          const char *bias, int32_t in, int32_t out)
 {
     Spec w = {.tensor = {weight}, .count = 1, .in = in, .out = out};
     Spec c = {.tensor = {bias}, .count = 1, .out = out};
     return add_linear(b, name, x, w, c);
 }
 
-static int32_t add_norm(Builder *b, Str name, int32_t x, const char *weight, const char *bias)
+static int32_t add_norm(TowerBuilder *b, Str name, int32_t x, const char *weight, const char *bias)
 {
     int32_t width = b->config->width;
     Spec g = {.tensor = {weight}, .count = 1, .out = width};
@@ -137,14 +137,14 @@ static int32_t add_norm(Builder *b, Str name, int32_t x, const char *weight, con
     return graph_add_layernorm(b->graph, b->region, name, x, gamma, beta, b->config->eps, b->keep);
 }
 
-static int32_t add_slice(Builder *b, Str name, int32_t x, int32_t index)
+static int32_t add_slice(TowerBuilder *b, Str name, int32_t x, int32_t index)
 {
     int32_t width = b->config->width;
     return graph_add_slice(b->graph, b->region, name, x, index * width, (index + 1) * width,
                            b->keep);
 }
 
-static int32_t add_attention(Builder *b, Str name, int32_t q, int32_t k, int32_t v)
+static int32_t add_attention(TowerBuilder *b, Str name, int32_t q, int32_t k, int32_t v)
 {
     const ModelConfig *config = b->config;
     double scale = 1.0 / sqrt((double)(config->width / config->heads));
@@ -152,7 +152,7 @@ static int32_t add_attention(Builder *b, Str name, int32_t q, int32_t k, int32_t
 }
 
 /* x + down(gelu(up(norm(x)))) */
-static int32_t add_mlp(Builder *b, const char *prefix, int32_t x, int32_t normed, Str residual,
+static int32_t add_mlp(TowerBuilder *b, const char *prefix, int32_t x, int32_t normed, Str residual,
                        const char *const tensors[4])
 {
     const ModelConfig *config = b->config;
@@ -169,7 +169,7 @@ static int32_t add_mlp(Builder *b, const char *prefix, int32_t x, int32_t normed
 
 /* Patches in row-major order, each as (y, x, channel): models.md 1.5. Pixels beyond the last whole patch are
  * never read. */
-static int32_t add_patches(Builder *b)
+static int32_t add_patches(TowerBuilder *b)
 {
     int32_t p = b->config->patch, side = b->config->image / p;
     int64_t line = (int64_t)b->config->image * 3;
@@ -183,7 +183,7 @@ static int32_t add_patches(Builder *b)
     return graph_add_input(b->graph, S("patches"), packing, b->keep);
 }
 
-static int32_t add_embedding(Builder *b)
+static int32_t add_embedding(TowerBuilder *b)
 {
     int32_t p = b->config->patch, side = b->config->image / p, width = b->config->width;
     int32_t patches = add_patches(b);
@@ -213,7 +213,7 @@ static int32_t add_embedding(Builder *b)
     return graph_add_add(b->graph, 0, S("tokens"), x, position, b->keep);
 }
 
-static int32_t add_layers(Builder *b, int32_t x)
+static int32_t add_layers(TowerBuilder *b, int32_t x)
 {
     static const char *const mlp[4] = {"mlp.fc1.weight", "mlp.fc1.bias", "mlp.fc2.weight",
                                        "mlp.fc2.bias"};
@@ -248,7 +248,7 @@ static int32_t add_layers(Builder *b, int32_t x)
 }
 
 /* The residual starts from `u`, behind the output projection, not from the probe (models.md 1.4). */
-static int32_t add_head(Builder *b, int32_t x)
+static int32_t add_head(TowerBuilder *b, int32_t x)
 {
     static const char *const mlp[4] = {"head.mlp.fc1.weight", "head.mlp.fc1.bias",
                                        "head.mlp.fc2.weight", "head.mlp.fc2.bias"};
@@ -284,7 +284,7 @@ static int32_t add_head(Builder *b, int32_t x)
 }
 
 /* classifier.weight [classes, width] has no prefix. */
-static int32_t add_classifier(Builder *b, int32_t x)
+static int32_t add_classifier(TowerBuilder *b, int32_t x)
 {
     int32_t width = b->config->width, classes = b->config->classes;
     PackPart weight = linear_part(S("classifier.weight"), 0, width, classes, 0);
@@ -302,7 +302,7 @@ static int32_t add_classifier(Builder *b, int32_t x)
 void siglip_build(const ModelConfig *config, Str name, Arena *keep, Graph *out,
                   ExpectedVec *expected)
 {
-    Builder b = {.config = config, .keep = keep, .graph = out, .expected = expected};
+    TowerBuilder b = {.config = config, .keep = keep, .graph = out, .expected = expected};
     graph_create(out, name, keep);
     int32_t x = add_embedding(&b);
     x = add_layers(&b, x);

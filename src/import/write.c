@@ -9,15 +9,15 @@
 
 enum { CHUNK_ELEMS = 1 << 20 };
 
-typedef struct Row {
+typedef struct WriteRow {
     const TensorData *tensor;
     isize index; /* in the caller's list */
-} Row;
+} WriteRow;
 
 static int compare_rows(const void *a, const void *b, const void *context)
 {
     (void)context;
-    const TensorData *x = ((const Row *)a)->tensor, *y = ((const Row *)b)->tensor;
+    const TensorData *x = ((const WriteRow *)a)->tensor, *y = ((const WriteRow *)b)->tensor;
     int widths = dtype_bytes(y->dtype) - dtype_bytes(x->dtype);
     return widths != 0 ? widths : str_compare(x->name, y->name);
 }
@@ -27,7 +27,7 @@ static const char *stored_name(DType dtype)
     return dtype == DTYPE_F32 ? "F32" : dtype == DTYPE_F16 ? "F16" : "BF16";
 }
 
-static Str build_header(const Row *rows, isize count, Arena *arena)
+static Str build_header(const WriteRow *rows, isize count, Arena *arena)
 {
     Writer writer = writer_buffer(arena);
     write_str(&writer, S("{\"__metadata__\":{\"format\":\"pt\"}"));
@@ -53,8 +53,8 @@ static Str build_header(const Row *rows, isize count, Arena *arena)
     return writer_text(&writer);
 }
 
-static bool write_rows(FileOut *file, const Row *rows, isize count, TensorFill fill, void *context,
-                       void *buffer, Error *err)
+static bool write_rows(FileOut *file, const WriteRow *rows, isize count, TensorFill fill,
+                       void *context, void *buffer, Error *err)
 {
     for (isize i = 0; i < count; i++) {
         const TensorData *tensor = rows[i].tensor;
@@ -80,13 +80,13 @@ static void fill_from_memory(void *context, isize index, int64_t begin, int64_t 
 bool safetensors_write_filled(const char *path, const TensorData *tensors, isize count,
                               TensorFill fill, void *context, Arena scratch, Error *err)
 {
-    Row *rows = arena_array(&scratch, Row, count);
+    WriteRow *rows = arena_array(&scratch, WriteRow, count);
     for (isize i = 0; i < count; i++) {
         ASSERT(tensors[i].dtype == DTYPE_F32 || tensors[i].dtype == DTYPE_F16 ||
                tensors[i].dtype == DTYPE_BF16);
-        rows[i] = (Row){&tensors[i], i};
+        rows[i] = (WriteRow){&tensors[i], i};
     }
-    sort_stable(rows, count, sizeof(Row), compare_rows, NULL, scratch);
+    sort_stable(rows, count, sizeof(WriteRow), compare_rows, NULL, scratch);
     for (isize i = 1; i < count; i++) {
         ASSERT(!str_equal(rows[i - 1].tensor->name, rows[i].tensor->name));
     }

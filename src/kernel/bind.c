@@ -133,7 +133,7 @@ static bool bind_layernorm(Binding *b)
             segments = layernorm_segments(src->alloc_rows, panels);
     b->extent[EXTENT_segments] = (uint32_t)segments;
     b->extent[EXTENT_segment_reciprocal] = (uint32_t)div_up(1 << 16, segments);
-    b->extent[EXTENT_rounds] = (uint32_t)div_up(src->alloc_rows * segments, 6);
+    b->extent[EXTENT_rounds] = (uint32_t)div_up(src->alloc_rows, 6);
     /* The next panel of the row, or the free half of its only one. */
     b->extent[EXTENT_variance_offset] = panels > 1 ? (uint32_t)src->alloc_rows * 32 : 16;
     return want_extents(b, 1, src->alloc_rows, src->alloc_cols) &&

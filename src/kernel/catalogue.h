@@ -31,5 +31,5 @@ typedef struct CatalogueRow {
 } CatalogueRow;
 
 const CatalogueRow *catalogue_row(KernelId id);
-/* Into how many segments layernorm_f16 cuts each row: 1, 2, 3 or 6, the cheapest. */
+/* Into how many segments layernorm_f16 cuts the rows of its last round: 1, 2, 3 or 6, the cheapest. */
 int64_t layernorm_segments(int64_t rows, int64_t panels);

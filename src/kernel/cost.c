@@ -54,30 +54,30 @@ static Cycles cost_gelu(const KernelCall *call)
     return n == 1 ? 267 : 351 + 9 * ISSUE * (n - 2);
 }
 
-/* Rounds of six units; the launches of a round cost 4 + 20 + 28 issues a panel of the longest segment, and one issue per
- * segment, twice, for adding up the partial sums. */
-static Cycles layernorm_cycles(int64_t rows, int64_t panels, int64_t segments)
+/* A round: four launches; 4 + 20 + 28 issues a panel, and one issue per segment, twice, for adding up the partial sums. */
+static Cycles layernorm_round(int64_t panels, int64_t segments)
 {
-    int64_t rounds = div_up(rows * segments, WORKERS), longest = div_up(panels, segments);
-    return 172 + rounds * (495 + 2 * ISSUE * segments + 52 * ISSUE * longest);
+    return 458 + 2 * ISSUE * segments + 52 * ISSUE * div_up(panels, segments);
 }
 
 int64_t layernorm_segments(int64_t rows, int64_t panels)
 {
     static const int CHOICES[] = {1, 2, 3, 6};
-    int64_t best = 1;
-    for (int i = 1; i < 4 && CHOICES[i] <= panels; i++) {
-        if (layernorm_cycles(rows, panels, CHOICES[i]) < layernorm_cycles(rows, panels, best)) {
+    int64_t best = 1, last = (rows - 1) % WORKERS + 1;
+    for (int i = 1; i < 4 && CHOICES[i] <= panels && CHOICES[i] * last <= WORKERS; i++) {
+        if (layernorm_round(panels, CHOICES[i]) < layernorm_round(panels, best)) {
             best = CHOICES[i];
         }
     }
     return best;
 }
 
+/* All rounds but the last give every worker a whole row; the last one starts from the argument table again. */
 static Cycles cost_layernorm(const KernelCall *call)
 {
-    int64_t panels = call->cols / PANEL;
-    return layernorm_cycles(call->rows, panels, layernorm_segments(call->rows, panels));
+    int64_t panels = call->cols / PANEL, rounds = share_of(call->rows);
+    return 264 + (rounds > 1 ? 117 : 0) + (rounds - 1) * layernorm_round(panels, 1) +
+           layernorm_round(panels, layernorm_segments(call->rows, panels));
 }
 
 static Cycles cost_softmax(const KernelCall *call)

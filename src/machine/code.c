@@ -1,526 +1,37 @@
-/* Decoded code of region 0: words become Ops once, pages are forgotten when a store touches them.
+/* Decoded pages of region 0: made when code is first executed, forgotten when a store touches the page, shared by all
+ * tiles whose page has the same words.
  *
- * There is no instruction cache in the tile (tile-timing.md 5.3): what a store, the exchange or the host changes is executed
- * as changed, so every write goes through code_touch. All rules that depend on the words alone are checked here: bundles
- * (isa/semantics.md 1.2), registers without a value (registers.md 2, 3), equal destinations.
+ * There is no instruction cache in the tile (tile-timing.md 5.3): what a store, the exchange or the host changes is executed as
+ * changed, so every write goes through code_touch. Kernels are alike on most tiles, so a pool keeps pages by content; a page that
+ * changed once, or that comes when the pool is full, is decoded for its tile alone and word by word.
  */
 #include "machine/exec.h"
+#include <pthread.h>
 #include <stdlib.h>
 
-/* Rows of faults.def by number, for Op.imm. */
 enum {
-#define FAULT(name, category, text) ROW_##name,
-#include "machine/faults.def"
-#undef FAULT
-    FAULT_ROWS
+    POOL_SLOTS = 8192,     /* open addressing; a power of two */
+    POOL_PAGES_MAX = 4096, /* 54 MiB */
+    PAGE_POISON_WORDS = CODE_PAGE_WORDS / 32,
 };
 
-static const char *const fault_names[FAULT_ROWS] = {
-#define FAULT(name, category, text) [ROW_##name] = #name,
-#include "machine/faults.def"
-#undef FAULT
+/* What decides how a page decodes. */
+typedef struct PageKey {
+    uint32_t word[CODE_PAGE_WORDS];
+    uint32_t poison[PAGE_POISON_WORDS];
+    uint32_t is_supervisor;
+} PageKey;
+
+typedef struct PoolEntry {
+    PageKey key;
+    CodePage page;
+} PoolEntry;
+
+struct CodePool {
+    pthread_mutex_t lock;
+    int count;
+    PoolEntry *slot[POOL_SLOTS];
 };
-
-/* isa/semantics.md 4. `$bytes` is also the scale of offsets and strides. */
-static const MemoryForm memory_forms[INSN_COUNT] = {
-    [INSN_ld32_mmmn] = {4, MOVE_ZERO, MODE_OFFSET},
-    [INSN_ld32_mmmn_zi] = {4, MOVE_ZERO, MODE_OFFSET},
-    [INSN_ld32step_mmmn] = {4, MOVE_ZERO, MODE_STEP},
-    [INSN_ld32step_mmmn_si] = {4, MOVE_ZERO, MODE_STEP},
-    [INSN_ldz16_mmmn] = {2, MOVE_ZERO, MODE_OFFSET},
-    [INSN_ldz16_mmmn_zi] = {2, MOVE_ZERO, MODE_OFFSET},
-    [INSN_ldz16step_mmmn] = {2, MOVE_ZERO, MODE_STEP},
-    [INSN_ldz16step_mmmn_si] = {2, MOVE_ZERO, MODE_STEP},
-    [INSN_lds16_mmmn] = {2, MOVE_SIGN, MODE_OFFSET},
-    [INSN_lds16_mmmn_zi] = {2, MOVE_SIGN, MODE_OFFSET},
-    [INSN_lds16step_mmmn] = {2, MOVE_SIGN, MODE_STEP},
-    [INSN_lds16step_mmmn_si] = {2, MOVE_SIGN, MODE_STEP},
-    [INSN_ldz8_mmmn] = {1, MOVE_ZERO, MODE_OFFSET},
-    [INSN_ldz8_mmmn_zi] = {1, MOVE_ZERO, MODE_OFFSET},
-    [INSN_ldz8step_mmmn] = {1, MOVE_ZERO, MODE_STEP},
-    [INSN_ldz8step_mmmn_si] = {1, MOVE_ZERO, MODE_STEP},
-    [INSN_lds8_mmmn] = {1, MOVE_SIGN, MODE_OFFSET},
-    [INSN_lds8_mmmn_zi] = {1, MOVE_SIGN, MODE_OFFSET},
-    [INSN_lds8step_mmmn] = {1, MOVE_SIGN, MODE_STEP},
-    [INSN_lds8step_mmmn_si] = {1, MOVE_SIGN, MODE_STEP},
-    [INSN_ld32_mman] = {4, MOVE_AUX, MODE_OFFSET},
-    [INSN_ld32_mman_zi] = {4, MOVE_AUX, MODE_OFFSET},
-    [INSN_ld32step_mmbn] = {4, MOVE_AUX, MODE_STEP},
-    [INSN_ld32step_mmbn_si] = {4, MOVE_AUX, MODE_STEP},
-    [INSN_ld64_mman] = {8, MOVE_AUX, MODE_OFFSET},
-    [INSN_ld64_mman_zi] = {8, MOVE_AUX, MODE_OFFSET},
-    [INSN_ld64step_mmbn] = {8, MOVE_AUX, MODE_STEP},
-    [INSN_ld64step_mmbn_si] = {8, MOVE_AUX, MODE_STEP},
-    [INSN_ld128_mman] = {16, MOVE_AUX, MODE_OFFSET},
-    [INSN_ld128_mman_zi] = {16, MOVE_AUX, MODE_OFFSET},
-    [INSN_ld128step_mmbn] = {16, MOVE_AUX, MODE_STEP},
-    [INSN_ld128step_mmbn_si] = {16, MOVE_AUX, MODE_STEP},
-    [INSN_ldb16_mman] = {2, MOVE_SPREAD, MODE_OFFSET},
-    [INSN_ldb16_mman_zi] = {2, MOVE_SPREAD, MODE_OFFSET},
-    [INSN_ldb16step_mmbn] = {2, MOVE_SPREAD, MODE_STEP},
-    [INSN_ldb16step_mmbn_si] = {2, MOVE_SPREAD, MODE_STEP},
-    [INSN_ldb8_mman] = {1, MOVE_SPREAD, MODE_OFFSET},
-    [INSN_ldb8_mman_zi] = {1, MOVE_SPREAD, MODE_OFFSET},
-    [INSN_ldb8step_mmbn] = {1, MOVE_SPREAD, MODE_STEP},
-    [INSN_ldb8step_mmbn_si] = {1, MOVE_SPREAD, MODE_STEP},
-    [INSN_st32_mbmn] = {4, MOVE_STORE_A, MODE_OFFSET},
-    [INSN_st32_mbmn_zi] = {4, MOVE_STORE_A, MODE_OFFSET},
-    [INSN_st32_mmmn_zi] = {4, MOVE_STORE_M, MODE_OFFSET},
-    [INSN_st32step_mbmn] = {4, MOVE_STORE_A, MODE_STEP},
-    [INSN_st32step_mbmn_si] = {4, MOVE_STORE_A, MODE_STEP},
-    [INSN_st32step_mmmn_si] = {4, MOVE_STORE_M, MODE_STEP},
-    [INSN_st64_mbmn] = {8, MOVE_STORE_A, MODE_OFFSET},
-    [INSN_st64_mbmn_zi] = {8, MOVE_STORE_A, MODE_OFFSET},
-    [INSN_st64step_mbmn] = {8, MOVE_STORE_A, MODE_STEP},
-    [INSN_st64step_mbmn_si] = {8, MOVE_STORE_A, MODE_STEP},
-    [INSN_stm32_mmmn] = {4, MOVE_STORE_M, MODE_MAIN_OFFSET},
-    [INSN_stm32step_mmmn] = {4, MOVE_STORE_M, MODE_MAIN_STEP},
-};
-
-static OpClass main_class(InsnCode code)
-{
-    if (memory_forms[code].bytes) {
-        return CLASS_MEMORY;
-    }
-    switch (code) {
-    case INSN_ld2x64pace_mmbn_ef:
-    case INSN_ld64a32pace_mmbn_ef:
-    case INSN_ld64b16pace_mmbn_ef:
-    case INSN_ldst64pace_mbbn_ef:
-    case INSN_ld2xst64pace_mbbn_ef:
-    case INSN_st64pace_mbmn_ef:
-        return CLASS_PACE;
-    case INSN_br_mmmn:
-    case INSN_bri_mmmn_zi:
-    case INSN_brneg_mmmn_zi:
-    case INSN_brnz_mmmn_zi:
-    case INSN_brnzdec_mmmn_zi:
-    case INSN_brpos_mmmn_zi:
-    case INSN_brz_mmmn_zi:
-    case INSN_call_mmmn_zi:
-        return CLASS_BRANCH;
-    case INSN_get_mmmn_zi:
-    case INSN_put_mmmn_zi:
-        return CLASS_CSR;
-    case INSN_rpt_mmmn_zi:
-    case INSN_rpt_mmmn_zi_zi:
-        return CLASS_REPEAT;
-    case INSN_exitneg_mmmn:
-    case INSN_exitnz_mmmn:
-    case INSN_exitpos_mmmn:
-    case INSN_exitz_mmmn:
-        return CLASS_EXIT;
-    case INSN_trap_mmmn_zi:
-        return CLASS_TRAP;
-    case INSN_run_mmmn_zi:
-    case INSN_runall_mmmn_zi:
-    case INSN_sync_mmmn_zi:
-    case INSN_sans_mmmn_zi:
-    case INSN_ld64putcs_mmmn_zi:
-    case INSN_ld128putcs_mmmn_zi:
-    case INSN_delay_mmmn_zi:
-    case INSN_delaypic_x:
-    case INSN_delayxpic_x:
-    case INSN_send_mmmn_zi:
-    case INSN_sendoff_x:
-    case INSN_sendpic_x:
-    case INSN_sendpicp_x:
-        return CLASS_SYSTEM;
-    case INSN_ld64a32_mmbn:
-    case INSN_ldb16b16_mmbn:
-    case INSN_ldd16a32_mmbn:
-    case INSN_ldd16a64_mmbn:
-    case INSN_ldd16b16_mmbn:
-    case INSN_ldd16v2a32_mmbn:
-        return CLASS_FAULT;
-    default:
-        return CLASS_ALU;
-    }
-}
-
-static OpClass aux_class(InsnCode code)
-{
-    switch (code) {
-    case INSN_f16v2cmac_aaan:
-    case INSN_f16v4cmac_aaan:
-    case INSN_f16v2gina_aaan_zi:
-    case INSN_f32v2gina_aaan_zi:
-    case INSN_f16v4absacc_aaan:
-    case INSN_f16v4acc_aaan:
-    case INSN_f16v4gacc_aaan:
-    case INSN_f16v4mix_aaan:
-    case INSN_f16v8absacc_aaan:
-    case INSN_f16v8acc_aaan:
-    case INSN_f16v8sqacc_aaan:
-    case INSN_f32mac_aaan:
-    case INSN_f32v2mac_aaan:
-    case INSN_f32v2aop_aaan_ef:
-    case INSN_f32v2axpy_aaan:
-    case INSN_f32v4absacc_aaan:
-    case INSN_f32v4acc_aaan:
-    case INSN_f32v4sqacc_aaan:
-    case INSN_f16v4hihoamp_aaan_ef:
-    case INSN_f16v4hihov4amp_aaan_ef:
-    case INSN_f16v4sihoamp_aaan_ef:
-    case INSN_f16v4sisoamp_aaan_ef:
-    case INSN_uget_aaan_zi:
-    case INSN_uput_aaan_zi:
-    case INSN_urand32_aaan:
-    case INSN_urand64_aaan:
-        return CLASS_ACC;
-    /* FP8, SLIC, f32 AMP, transposition through accumulators, dropout and Gaussian numbers, classification */
-    case INSN_f8v2tof16_aaan:
-    case INSN_f8v4tof16_aaan:
-    case INSN_f8v4class_aaan:
-    case INSN_f8v8hihov4amp_aaan_ef:
-    case INSN_f8v8hihov4slic_aaan_ef:
-    case INSN_f16v2tof8_aaan:
-    case INSN_f16v8tof8_aaan:
-    case INSN_f16v4hihoslic_aaan_ef:
-    case INSN_f16v4hihov4slic_aaan_ef:
-    case INSN_f16v4sihoslic_aaan_ef:
-    case INSN_f16v4sisoslic_aaan_ef:
-    case INSN_f32sisoslic_aaan_ef:
-    case INSN_f32sisov2slic_aaan_ef:
-    case INSN_f32sisoamp_aaan_ef:
-    case INSN_f32sisov2amp_aaan_ef:
-    case INSN_f16v4istacc_aaan_ef:
-    case INSN_f16v4stacc_aaan_ef:
-    case INSN_f16v4rmask_aaan:
-    case INSN_f32v2rmask_aaan:
-    case INSN_f16v2grand_aaan:
-    case INSN_f32v2grand_aaan:
-    case INSN_f32class_aaan:
-    case INSN_f32v2class_aaan:
-    case INSN_f16v2class_aaan:
-    case INSN_f16v4class_aaan:
-        return CLASS_FAULT;
-    default:
-        return CLASS_AUX;
-    }
-}
-
-/* Operand 0 is a destination unless the form only reads or stores. */
-static bool has_destination(const InsnForm *form, InsnCode code)
-{
-    if ((form->flags & INSN_STORE) != 0 && (form->flags & INSN_LOAD) == 0) {
-        return false;
-    }
-    switch (code) {
-    case INSN_br_mmmn:
-    case INSN_brneg_mmmn_zi:
-    case INSN_brnz_mmmn_zi:
-    case INSN_brpos_mmmn_zi:
-    case INSN_brz_mmmn_zi:
-    case INSN_exitneg_mmmn:
-    case INSN_exitnz_mmmn:
-    case INSN_exitpos_mmmn:
-    case INSN_exitz_mmmn:
-    case INSN_rpt_mmmn_zi:
-    case INSN_run_mmmn_zi:
-    case INSN_runall_mmmn_zi:
-    case INSN_f16v2cmac_aaan:
-    case INSN_f16v4cmac_aaan:
-    case INSN_f16v4absacc_aaan:
-    case INSN_f16v4acc_aaan:
-    case INSN_f16v8absacc_aaan:
-    case INSN_f16v8acc_aaan:
-    case INSN_f16v8sqacc_aaan:
-    case INSN_f32mac_aaan:
-    case INSN_f32v2mac_aaan:
-    case INSN_f32v2aop_aaan_ef:
-    case INSN_f32v4absacc_aaan:
-    case INSN_f32v4acc_aaan:
-    case INSN_f32v4sqacc_aaan:
-        return false;
-    default:
-        return true;
-    }
-}
-
-static bool has_second_destination(InsnCode code)
-{
-    return code == INSN_ld2x64pace_mmbn_ef || code == INSN_ld64a32pace_mmbn_ef ||
-           code == INSN_ld64b16pace_mmbn_ef;
-}
-
-static bool is_slow(InsnCode code)
-{
-    switch (code) {
-    case INSN_f16v2sigm_aaan:
-    case INSN_f32exp_aaan:
-    case INSN_f32exp2_aaan:
-    case INSN_f32oox_aaan:
-    case INSN_f32oorx_aaan:
-    case INSN_f32div_aaan:
-    case INSN_f32sqrt_aaan:
-    case INSN_f32tanh_aaan:
-    case INSN_f32sigm_aaan:
-    case INSN_f32ln_aaan:
-    case INSN_f32log2_aaan:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static int registers_of(OperandKind kind)
-{
-    switch (kind) {
-    case OPERAND_MR:
-    case OPERAND_AR:
-        return 1;
-    case OPERAND_MRP:
-    case OPERAND_ARP:
-        return 2;
-    case OPERAND_ARQ:
-        return 4;
-    default:
-        return 0;
-    }
-}
-
-static bool is_main(OperandKind kind)
-{
-    return kind == OPERAND_MR || kind == OPERAND_MRP;
-}
-
-static Op fault_op(int row, uint16_t code)
-{
-    return (Op){.class = CLASS_FAULT, .code = code, .imm = row};
-}
-
-/* Enters one register operand into the masks. Returns a row of faults.def, or -1. registers.md 2, 3: $m12, $m13 are read-only views
- * that only workers have, $m14 reads an implementation-defined value; $a8..$a13 are no storage, $a13 takes discarded writes. */
-static int add_register(Op *op, const InsnOperand *operand, uint32_t first, bool is_written,
-                        bool is_supervisor)
-{
-    int count = registers_of(operand->kind);
-    bool is_read = !is_written || operand->is_updated;
-    is_written = is_written || operand->is_updated;
-    uint32_t mask = ((1u << count) - 1) << first;
-    if (is_main(operand->kind)) {
-        uint32_t no_value = is_supervisor ? 0x7000 : 0x4000;
-        if (is_written && (mask & 0x3000) != 0) {
-            return ROW_REGISTER_READ_ONLY;
-        }
-        if (is_read && (mask & no_value) != 0) {
-            return ROW_REGISTER_UNKNOWN;
-        }
-        op->m_read |= (uint16_t)(is_read ? mask & 0x3fff : 0);
-        op->m_write |= (uint16_t)(is_written ? mask & 0x0fff : 0);
-        return -1;
-    }
-    bool is_zero_quad = count == 4 && first == 12;
-    if (is_read && !is_zero_quad && (mask & 0x3f00) != 0) {
-        return ROW_REGISTER_UNKNOWN;
-    }
-    if (is_written && !is_zero_quad && (mask & 0x1f00) != 0) {
-        return ROW_REGISTER_UNKNOWN;
-    }
-    op->a_read |= (uint8_t)(is_read ? mask : 0);
-    op->a_write |= (uint8_t)(is_written ? mask : 0);
-    return -1;
-}
-
-/* Which sources decide result register `lane`. Element-wise forms: register `lane` of every source (a single register stands for
- * all lanes); forms that mix registers are listed. */
-static uint8_t lane_sources(const Op *op, const InsnForm *form, int lane)
-{
-    const uint8_t *r = op->r;
-    switch (op->code) {
-    case INSN_f16v2tof32_aaan:
-    case INSN_f32v2tof16_aaan:
-    case INSN_f16v4maxc_aaan:
-        return op->a_read;
-    case INSN_f32v4tof16_aaan:
-        return (uint8_t)(3u << (r[1] + 2 * lane));
-    case INSN_roll32_aaan: /* a1, b0 */
-        return (uint8_t)(1u << (lane == 0 ? r[1] + 1 : r[2]));
-    case INSN_sort4x32lo_aaan: /* a0, b0 */
-        return (uint8_t)(1u << (lane == 0 ? r[1] : r[2]));
-    case INSN_sort4x32hi_aaan: /* a1, b1 */
-        return (uint8_t)(1u << (lane == 0 ? r[1] + 1 : r[2] + 1));
-    default:
-        break;
-    }
-    uint32_t mask = 0;
-    for (int i = 1; i < form->operand_count; i++) {
-        int count = registers_of(form->operand[i].kind);
-        if (count == 1) {
-            mask |= 1u << r[i];
-        } else if (count == 2) {
-            bool is_limit =
-                i == 2 && (op->code == INSN_f32v2clamp_aaan || op->code == INSN_f32clamp_aaan);
-            mask |= is_limit ? 3u << r[i] : 1u << (r[i] + lane);
-        }
-    }
-    return (uint8_t)mask;
-}
-
-static Broadcast broadcast_of(const InsnForm *form)
-{
-    for (int i = 0; i < form->operand_count; i++) {
-        const char *text = form->operand[i].broadcast;
-        if (text[0] == 'B') {
-            return text[1] == 'L'   ? BROADCAST_LOW
-                   : text[1] == 'U' ? BROADCAST_HIGH
-                                    : BROADCAST_WORD;
-        }
-    }
-    return BROADCAST_NONE;
-}
-
-/* Op of a decoded instruction, without the rules of bundles. */
-static Op build_op(const Insn *insn, bool is_supervisor)
-{
-    InsnCode code = (InsnCode)insn->code;
-    const InsnForm *form = isa_form(code);
-    bool is_aux = form->lane == LANE_AUX;
-    OpClass class = is_aux ? aux_class(code) : main_class(code);
-    if (class == CLASS_FAULT) {
-        return fault_op(ROW_UNMODELLED, insn->code);
-    }
-    Op op = {.code = insn->code, .class = (uint8_t) class, .memory = memory_forms[code]};
-    op.broadcast = (uint8_t)broadcast_of(form);
-    op.flags = (uint8_t)((is_aux ? OP_AUX : 0) | (is_slow(code) ? OP_SLOW : 0));
-    op.flags |= form->operand[0].kind == OPERAND_ARP ? OP_WIDE : 0;
-    int immediates = 0;
-    for (int i = 0; i < form->operand_count; i++) {
-        const InsnOperand *operand = &form->operand[i];
-        uint32_t value = insn->operand[i];
-        if (registers_of(operand->kind) == 0) {
-            *(immediates++ ? &op.imm2 : &op.imm) = (int32_t)value;
-            if (i < 5) {
-                op.r[i] = OP_IMMEDIATE;
-            }
-        } else {
-            ASSERT(i < 5);
-            op.r[i] = (uint8_t)value;
-        }
-    }
-    for (int i = 0; i < form->operand_count; i++) {
-        const InsnOperand *operand = &form->operand[i];
-        if (registers_of(operand->kind) == 0) {
-            continue;
-        }
-        bool is_written =
-            (i == 0 && has_destination(form, code)) || (i == 1 && has_second_destination(code));
-        bool is_idle_stride = class == CLASS_PACE && op.imm == 0 && operand->kind == OPERAND_MR;
-        if (is_idle_stride) {
-            continue; /* every pointer moves by one atom: the stride register is not looked at */
-        }
-        int row = add_register(&op, operand, insn->operand[i], is_written && !operand->is_updated,
-                               is_supervisor);
-        if (row >= 0) {
-            return fault_op(row, insn->code);
-        }
-        bool is_data = i == 0 && class == CLASS_MEMORY;
-        if (class != CLASS_ALU && !is_data && is_main(operand->kind) &&
-            (!is_written || operand->is_updated)) {
-            op.m_hard |= (uint16_t)(((1u << registers_of(operand->kind)) - 1) << insn->operand[i]);
-        }
-        if (is_aux && is_written) {
-            op.result = (uint8_t)insn->operand[i];
-            op.result_count = insn->operand[i] < 8 ? (uint8_t)registers_of(operand->kind) : 0;
-        }
-    }
-    op.flags |=
-        class == CLASS_BRANCH && op.m_read != 0 && code != INSN_br_mmmn ? OP_CONDITIONAL : 0;
-    if (class == CLASS_AUX) {
-        op.a_lane[0] = lane_sources(&op, form, 0);
-        op.a_lane[1] = op.result_count > 1 ? lane_sources(&op, form, 1) : 0;
-    }
-    /* isa/semantics.md 4: the result is unknown when the delta register is the destination. */
-    if (class == CLASS_MEMORY && op.memory.mode == MODE_STEP && op.memory.move <= MOVE_SIGN &&
-        op.r[0] == op.r[2] && op.r[0] < 12) {
-        return fault_op(ROW_STEP_DESTINATION, insn->code);
-    }
-    /* isa/semantics.md 4.2: two destinations must differ, also when both are $azeros. */
-    if (has_second_destination(code)) {
-        uint32_t first = 3u << op.r[0], second = (code == INSN_ld2x64pace_mmbn_ef ? 3u : 1u)
-                                                 << op.r[1];
-        if ((first & second) != 0) {
-            return fault_op(ROW_EQUAL_DESTINATIONS, insn->code);
-        }
-    }
-    return op;
-}
-
-static uint32_t word_at(const TileState *tile, uint32_t address)
-{
-    uint32_t word;
-    memcpy(&word, tile->sram + (address - SRAM_BASE), 4);
-    return word;
-}
-
-static bool is_poisoned(const TileState *tile, const TileShared *shared, uint32_t address)
-{
-    uint32_t index = (address - SRAM_BASE) / 4;
-    return !shared->poison_off && tile->poison &&
-           (tile->poison[index / 32] >> (index % 32) & 1) != 0;
-}
-
-static Op decode_supervisor(const TileState *tile, const TileShared *shared, uint32_t address)
-{
-    uint32_t word = word_at(tile, address);
-    uint32_t next = address + 4 < SRAM_REGION1 ? word_at(tile, address + 4) : 0;
-    if (is_poisoned(tile, shared, address)) {
-        return fault_op(ROW_POISON_CODE, 0);
-    }
-    Insn insn = isa_decode(word, next, LANE_MAIN, CONTEXT_SUPERVISOR);
-    return insn.code == INSN_NONE ? fault_op(ROW_ILLEGAL_WORD, 0) : build_op(&insn, true);
-}
-
-static Op decode_half(const TileState *tile, const TileShared *shared, uint32_t address,
-                      InsnLane lane)
-{
-    uint32_t word = word_at(tile, address);
-    if (is_poisoned(tile, shared, address)) {
-        return fault_op(ROW_POISON_CODE, 0);
-    }
-    Insn insn = isa_decode(word, 0, lane, CONTEXT_WORKER);
-    return insn.code == INSN_NONE ? fault_op(ROW_ILLEGAL_WORD, 0) : build_op(&insn, false);
-}
-
-/* Decodes a worker word into op[0], and the aux half of a bundle into op[1]. */
-static void decode_worker(const TileState *tile, const TileShared *shared, uint32_t address, Op *op)
-{
-    if (word_at(tile, address) >> 31 == 0) {
-        *op = decode_half(tile, shared, address, LANE_MAIN);
-        return;
-    }
-    if (address % 8 != 0) {
-        op->class = CLASS_FAULT;
-        op->imm = ROW_MISALIGNED_BUNDLE;
-        op->flags = OP_SECOND;
-        return;
-    }
-    Op main = decode_half(tile, shared, address, LANE_MAIN);
-    Op aux = decode_half(tile, shared, address + 4, LANE_AUX);
-    if (word_at(tile, address + 4) >> 31 == 0 ||
-        (aux.class != CLASS_FAULT && (aux.flags & OP_AUX) == 0)) {
-        *op = fault_op(ROW_ILLEGAL_BUNDLE, 0);
-        return;
-    }
-    if (main.class == CLASS_FAULT || aux.class == CLASS_FAULT) {
-        *op = main.class == CLASS_FAULT ? main : aux;
-        return;
-    }
-    /* isa/semantics.md 1.2: two results in one register, or atom of a register that the aux half writes. */
-    uint8_t meets = main.code == INSN_atom_mamn ? main.a_read | main.a_write : main.a_write;
-    if ((meets & aux.a_write) != 0) {
-        *op = fault_op(ROW_EQUAL_DESTINATIONS, main.code);
-        return;
-    }
-    uint8_t forbidden =
-        (uint8_t)((isa_form((InsnCode)main.code)->flags | isa_form((InsnCode)aux.code)->flags) &
-                  (INSN_CONTROL | INSN_SYSTEM));
-    main.flags |= (uint8_t)(OP_BUNDLE | (forbidden ? 0 : OP_REPEATABLE));
-    aux.flags |= OP_SECOND;
-    op[0] = main;
-    op[1] = aux;
-}
 
 static CodePage *take_page(CodeCache *code)
 {
@@ -533,6 +44,79 @@ static CodePage *take_page(CodeCache *code)
     }
     memset(page, 0, sizeof *page);
     return page;
+}
+
+static PageKey key_of(const TileState *tile, const TileShared *shared, bool is_supervisor,
+                      uint32_t number)
+{
+    PageKey key = {.is_supervisor = is_supervisor};
+    memcpy(key.word, tile->sram + number * CODE_PAGE_BYTES, sizeof key.word);
+    if (!shared->poison_off && tile->poison) {
+        memcpy(key.poison, tile->poison + number * PAGE_POISON_WORDS, sizeof key.poison);
+    }
+    return key;
+}
+
+static PoolEntry *build_entry(const TileState *tile, const TileShared *shared, const PageKey *key,
+                              uint32_t number)
+{
+    PoolEntry *entry = calloc(1, sizeof *entry);
+    ASSERT(entry);
+    entry->key = *key;
+    entry->page.is_shared = true;
+    for (uint32_t i = 0; i < CODE_PAGE_WORDS; i++) {
+        if (entry->page.op[i].kind ==
+            CLASS_UNDECODED) { /* else the aux half of the bundle before */
+            uint32_t address = SRAM_BASE + number * CODE_PAGE_BYTES + 4 * i;
+            decode_word(tile, shared, key->is_supervisor != 0, address, &entry->page.op[i]);
+        }
+    }
+    return entry;
+}
+
+/* The shared page with the content of the tile's page; NULL when the pool is full. */
+static CodePage *pool_page(struct CodePool *pool, const TileState *tile, const TileShared *shared,
+                           bool is_supervisor, uint32_t number)
+{
+    PageKey key = key_of(tile, shared, is_supervisor, number);
+    uint64_t slot = hash64_of(&key, sizeof key, 0) % POOL_SLOTS;
+    CodePage *page = NULL;
+    int failed = pthread_mutex_lock(&pool->lock);
+    ASSERT(failed == 0);
+    while (pool->slot[slot] && memcmp(&pool->slot[slot]->key, &key, sizeof key) != 0) {
+        slot = (slot + 1) % POOL_SLOTS;
+    }
+    if (!pool->slot[slot] && pool->count < POOL_PAGES_MAX) {
+        pool->slot[slot] = build_entry(tile, shared, &key, number);
+        pool->count++;
+    }
+    if (pool->slot[slot]) {
+        page = &pool->slot[slot]->page;
+    }
+    failed = pthread_mutex_unlock(&pool->lock);
+    ASSERT(failed == 0);
+    return page;
+}
+
+struct CodePool *code_pool_create(void)
+{
+    struct CodePool *pool = calloc(1, sizeof *pool);
+    ASSERT(pool);
+    int failed = pthread_mutex_init(&pool->lock, NULL);
+    ASSERT(failed == 0);
+    return pool;
+}
+
+void code_pool_destroy(struct CodePool *pool)
+{
+    if (!pool) {
+        return;
+    }
+    for (int i = 0; i < POOL_SLOTS; i++) {
+        free(pool->slot[i]);
+    }
+    pthread_mutex_destroy(&pool->lock);
+    free(pool);
 }
 
 CodeCache *code_create(void)
@@ -555,69 +139,35 @@ void code_destroy(CodeCache *code)
     free(code);
 }
 
-void code_drop(CodeCache *code, uint32_t page)
+void code_drop(CodeCache *code, uint32_t number)
 {
     for (int context = 0; context < 2; context++) {
-        CodePage *decoded = code->page[context][page];
-        if (decoded) {
-            decoded->next = code->unused;
-            code->unused = decoded;
-            code->page[context][page] = NULL;
+        CodePage *page = code->page[context][number];
+        if (page && !page->is_shared) {
+            page->next = code->unused;
+            code->unused = page;
         }
+        code->page[context][number] = NULL;
     }
-    code->is_decoded[page] = false;
+    code->is_decoded[number] = false;
+    code->has_changed[number] = true;
 }
 
 const Op *code_decode(TileState *tile, const TileShared *shared, bool is_supervisor,
                       uint32_t address)
 {
+    CodeCache *code = tile->code;
     uint32_t number = (address - SRAM_BASE) / CODE_PAGE_BYTES,
              index = (address - SRAM_BASE) / 4 % CODE_PAGE_WORDS;
-    CodePage *page = tile->code->page[is_supervisor][number];
-    if (!page) {
-        page = tile->code->page[is_supervisor][number] = take_page(tile->code);
-        tile->code->is_decoded[number] = true;
+    CodePage *page = code->page[is_supervisor][number];
+    if (!page && shared->pool && !code->has_changed[number]) {
+        page = pool_page(shared->pool, tile, shared, is_supervisor, number);
     }
-    if (is_supervisor) {
-        page->op[index] = decode_supervisor(tile, shared, address);
-    } else {
-        decode_worker(tile, shared, address, &page->op[index]);
+    page = page ? page : take_page(code);
+    code->page[is_supervisor][number] = page;
+    code->is_decoded[number] = true;
+    if (page->op[index].kind == CLASS_UNDECODED) {
+        decode_word(tile, shared, is_supervisor, address, &page->op[index]);
     }
     return &page->op[index];
-}
-
-const char *fault_name(int row)
-{
-    ASSERT(row >= 0 && row < FAULT_ROWS);
-    return fault_names[row];
-}
-
-int op_issues(const TileTiming *timing, const Op *op)
-{
-    switch (op->code) {
-    case INSN_f16v2sigm_aaan:
-        return timing->f16v2sigm_issues;
-    case INSN_f32exp_aaan:
-        return timing->f32exp_issues;
-    case INSN_f32exp2_aaan:
-        return timing->f32exp2_issues;
-    case INSN_f32oox_aaan:
-        return timing->f32oox_issues;
-    case INSN_f32oorx_aaan:
-        return timing->f32oorx_issues;
-    case INSN_f32div_aaan:
-        return timing->f32div_issues;
-    case INSN_f32sqrt_aaan:
-        return timing->f32sqrt_issues;
-    case INSN_f32tanh_aaan:
-        return timing->f32tanh_issues;
-    case INSN_f32sigm_aaan:
-        return timing->f32sigm_issues;
-    case INSN_f32ln_aaan:
-        return timing->f32ln_issues;
-    case INSN_f32log2_aaan:
-        return timing->f32log2_issues;
-    default:
-        return 1;
-    }
 }

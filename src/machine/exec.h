@@ -39,8 +39,8 @@ enum {
     OP_REPEATABLE = 4,   /* bundle without control or system instruction */
     OP_SLOW = 8,         /* costs more than one issue: op_issues */
     OP_CONDITIONAL = 16, /* branch that tests its register */
-    OP_SECOND = 32,      /* aux half of a bundle: not an entry point */
-    OP_WIDE = 64,        /* aux: the result is a pair */
+    OP_SECOND = 64,      /* aux half of a bundle: not an entry point */
+    OP_WIDE = 32,        /* aux: the result is a pair */
 };
 
 typedef enum Broadcast { BROADCAST_NONE, BROADCAST_LOW, BROADCAST_HIGH, BROADCAST_WORD } Broadcast;
@@ -59,9 +59,15 @@ typedef struct MemoryForm {
     uint8_t bytes, move, mode; /* bytes 0: no memory form */
 } MemoryForm;
 
+struct Exec;
+struct Op;
+/* Executes one instruction; false when it raised a fault or stops the tile. */
+typedef bool (*Executor)(struct Exec *x, const struct Op *op);
+
 typedef struct Op {
+    Executor run;
     uint16_t code; /* InsnCode */
-    uint8_t class, flags;
+    uint8_t kind, flags;
     uint8_t
         r[5]; /* register operands by assembler position; OP_IMMEDIATE where the immediate stands */
     uint8_t broadcast;
@@ -78,17 +84,20 @@ typedef struct Op {
 typedef struct CodePage {
     Op op[CODE_PAGE_WORDS];
     struct CodePage *next; /* of the reuse list */
+    bool is_shared;        /* belongs to the pool: read-only */
 } CodePage;
 
 /* Decoded pages of region 0, per context (0 workers, 1 supervisor); NULL = not decoded since the last store. */
 typedef struct CodeCache {
     CodePage *page[2][CODE_PAGES];
     CodePage *unused;
-    bool is_decoded[CODE_PAGES]; /* in any context: what a store has to look at */
+    bool is_decoded[CODE_PAGES];  /* in any context: what a store has to look at */
+    bool has_changed[CODE_PAGES]; /* decoded and written since: not worth sharing */
 } CodeCache;
 
 /* One context while it executes. Pointers into TileState, valid during one tile_run. */
 typedef struct Exec {
+    Cycles limit; /* no instruction is issued later */
     TileState *tile;
     const TileShared *shared;
     WorkerState *worker; /* NULL: supervisor */
@@ -128,7 +137,7 @@ static inline const Op *code_find(const CodeCache *code, bool is_supervisor, uin
         return NULL;
     }
     const Op *op = &page->op[offset / 4 % CODE_PAGE_WORDS];
-    return __builtin_expect(op->class != CLASS_UNDECODED, 1) ? op : NULL;
+    return __builtin_expect(op->kind != CLASS_UNDECODED, 1) ? op : NULL;
 }
 
 /* A word of region 0 changed. */
@@ -139,26 +148,47 @@ static inline void code_touch(CodeCache *code, uint32_t address)
         code_drop(code, page);
     }
 }
+/* --- decode.c */
+/* Decodes the word at `address`, and with a bundle its aux half into op[1]. */
+void decode_word(const TileState *tile, const TileShared *shared, bool is_supervisor,
+                 uint32_t address, Op *op);
 /* Name of a row of faults.def by number. */
 const char *fault_name(int number);
 /* Issues of a multi-issue instruction (OP_SLOW). */
 int op_issues(const TileTiming *timing, const Op *op);
 
-/* --- executors */
-bool exec_main(Exec *x, const Op *op);      /* CLASS_ALU .. CLASS_EXIT, both contexts */
-bool exec_memory(Exec *x, const Op *op);    /* CLASS_MEMORY, CLASS_PACE */
-bool exec_aux(Exec *x, const Op *op);       /* CLASS_AUX */
-bool exec_acc(Exec *x, const Op *op);       /* CLASS_ACC */
-bool worker_csr(Exec *x, const Op *op);     /* CLASS_CSR of a worker (worker.c) */
-bool supervisor_csr(Exec *x, const Op *op); /* CLASS_CSR of the supervisor (supervisor.c) */
+/* --- executors: the function of an instruction, chosen when it is decoded. Operands that must be defined are checked before. */
+Executor exec_main_find(
+    OpClass kind,
+    bool is_supervisor); /* CLASS_FAULT, CLASS_ALU, CLASS_BRANCH .. CLASS_EXIT, CLASS_TRAP */
+Executor exec_memory_find(InsnCode code, MemoryForm form); /* CLASS_MEMORY, CLASS_PACE */
+Executor exec_aux_find(InsnCode code);           /* CLASS_AUX; Exec.out_poison is set before */
+Executor exec_convert_find(InsnCode code);       /* the part of CLASS_AUX in exec_convert.c */
+Executor exec_acc_find(InsnCode code, int flag); /* CLASS_ACC; flag = Op.imm */
+Executor exec_amp_find(InsnCode code, int flag); /* the part of CLASS_ACC in exec_amp.c */
+Executor supervisor_find(InsnCode code);         /* CLASS_SYSTEM */
+/* The fault of an instruction that uses an undefined main register where it may not. */
+bool exec_poison_fault(Exec *x, const Op *op);
 /* Four floats to halves as FP_CTL says, element 0 lowest; collects conditions. */
 uint64_t exec_round_halves(const Exec *x, F4 v, uint32_t *flags);
+/* The same into Exec.out, with the conditions of `op`. */
+bool exec_out_halves(Exec *x, const Op *op, F4 v);
+/* maxNum of each lane: a NaN loses against a number. */
+F4 exec_maximum(F4 a, F4 b);
 /* Faults when a value for FP_CTL asks for what is not modelled. */
 bool fp_control_check(Exec *x, uint32_t value);
-/* One step of an AMP form (exec_amp.c). */
-bool exec_amp(Exec *x, const Op *op);
+bool worker_csr(Exec *x, const Op *op);     /* get, put of a worker (worker.c) */
+bool supervisor_csr(Exec *x, const Op *op); /* get, put of the supervisor (supervisor.c) */
 /* Registers a floating-point condition (bits of FP_STS); faults when FP_CTL enables it. */
 bool fp_raise(Exec *x, uint32_t flags, const char *mnemonic);
+/* End of an aux instruction; conditions of undefined results are not registered. */
+static inline bool exec_finish(Exec *x, const Op *op, uint32_t flags)
+{
+    if (__builtin_expect(flags == 0 || x->out_poison != 0, 1)) {
+        return true;
+    }
+    return fp_raise(x, flags, isa_form((InsnCode)op->code)->mnemonic);
+}
 /* Runs worker `w` from its launch to its exit. False: fault or limit. */
 bool worker_run(TileState *tile, const TileShared *shared, int w, Cycles limit);
 /* Prints the instruction at x->pc to the trace file. */

@@ -76,19 +76,111 @@ static void add_acc(Exec *x, int n, double v, bool is_poison, uint32_t *flags)
 
 typedef enum AccumulateHow { ACCUMULATE, ACCUMULATE_SQUARE, ACCUMULATE_ABSOLUTE } AccumulateHow;
 
+static double term_of(double v, AccumulateHow how)
+{
+    if (how == ACCUMULATE_SQUARE) {
+        return v * v;
+    }
+    return how == ACCUMULATE_ABSOLUTE && v < 0.0 ? -v : v;
+}
+
 static bool accumulate(Exec *x, const Op *op, Vector v, int count, AccumulateHow how)
 {
     uint32_t flags = 0;
     for (int i = 0; i < count; i++) {
-        double term = v.at[i];
-        if (how == ACCUMULATE_SQUARE) {
-            term *= term;
-        } else if (how == ACCUMULATE_ABSOLUTE) {
-            term = term < 0.0 ? -term : term;
-        }
-        add_acc(x, i, term, v.is_poison[i], &flags);
+        add_acc(x, i, term_of(v.at[i], how), v.is_poison[i], &flags);
     }
     return finish(x, op, flags);
+}
+
+/* acc[0..count-1] += terms without poison and with finite, normal results; false when that is not so, and nothing changed. */
+static inline bool accumulate_plain(WorkerState *w, F4 low, F4 high, int count, AccumulateHow how)
+{
+    float next[SOURCES_MAX];
+    for (int i = 0; i < count; i++) {
+        double v = (double)(i < 4 ? low[i] : high[i - 4]);
+        next[i] = (float)((double)w->acc[i] + term_of(v, how));
+    }
+    I4 odd = math_odd(next);
+    if (count == 8) {
+        odd |= math_odd(next + 4);
+    }
+    if (mask_any(odd)) {
+        return false;
+    }
+    memcpy(w->acc, next, (size_t)count * sizeof next[0]);
+    return true;
+}
+
+static inline __attribute__((always_inline)) bool
+accumulate_halves(Exec *x, const Op *op, int registers, AccumulateHow how)
+{
+    WorkerState *w = x->worker;
+    const uint32_t *a = &w->a[op->r[0]];
+    if (((w->a_poison & op->a_read) | (w->acc_poison & 0xff)) == 0) {
+        F4 low = floats_of_halves(a[0], a[1]);
+        F4 high = registers == 4 ? floats_of_halves(a[2], a[3]) : low;
+        if (accumulate_plain(w, low, high, 2 * registers, how)) {
+            return true;
+        }
+    }
+    return accumulate(x, op, halves_of(x, op->r[0], registers), 2 * registers, how);
+}
+
+static inline __attribute__((always_inline)) bool accumulate_floats(Exec *x, const Op *op,
+                                                                    AccumulateHow how)
+{
+    WorkerState *w = x->worker;
+    if (((w->a_poison & op->a_read) | (w->acc_poison & 0xff)) == 0) {
+        U4 bits;
+        memcpy(&bits, &w->a[op->r[0]], sizeof bits);
+        I4 is_small = (I4)((bits & F32_INF) == 0);
+        F4 v = (F4)choose(is_small, bits & 0x80000000, bits);
+        if (accumulate_plain(w, v, v, 4, how)) {
+            return true;
+        }
+    }
+    return accumulate(x, op, floats_of(x, op->r[0], 4), 4, how);
+}
+
+static bool f16v8acc(Exec *x, const Op *op)
+{
+    return accumulate_halves(x, op, 4, ACCUMULATE);
+}
+
+static bool f16v8sqacc(Exec *x, const Op *op)
+{
+    return accumulate_halves(x, op, 4, ACCUMULATE_SQUARE);
+}
+
+static bool f16v8absacc(Exec *x, const Op *op)
+{
+    return accumulate_halves(x, op, 4, ACCUMULATE_ABSOLUTE);
+}
+
+static bool f16v4acc(Exec *x, const Op *op)
+{
+    return accumulate_halves(x, op, 2, ACCUMULATE);
+}
+
+static bool f16v4absacc(Exec *x, const Op *op)
+{
+    return accumulate_halves(x, op, 2, ACCUMULATE_ABSOLUTE);
+}
+
+static bool f32v4acc(Exec *x, const Op *op)
+{
+    return accumulate_floats(x, op, ACCUMULATE);
+}
+
+static bool f32v4sqacc(Exec *x, const Op *op)
+{
+    return accumulate_floats(x, op, ACCUMULATE_SQUARE);
+}
+
+static bool f32v4absacc(Exec *x, const Op *op)
+{
+    return accumulate_floats(x, op, ACCUMULATE_ABSOLUTE);
 }
 
 /* Sums of `width` neighbouring products into one accumulator each. */
@@ -220,8 +312,9 @@ static uint64_t rotate_left(uint64_t v, int n)
 }
 
 /* xoroshiro128aox, semantics.md 8.3. */
-static bool random_number(Exec *x)
+static bool random_number(Exec *x, const Op *op)
 {
+    (void)op;
     WorkerState *w = x->worker;
     uint64_t s0 = w->prng[0], s1 = w->prng[1], sx = s0 ^ s1, sa = s0 & s1;
     uint64_t result = sx ^ (rotate_left(sa, 1) | rotate_left(sa, 2));
@@ -341,60 +434,93 @@ bool fp_control_check(Exec *x, uint32_t value)
     return true;
 }
 
-bool exec_acc(Exec *x, const Op *op)
+static bool f32mac(Exec *x, const Op *op)
 {
-    const uint8_t *r = op->r;
-    switch (op->code) {
+    return multiply(x, op, floats_of(x, op->r[0], 1), floats_of(x, op->r[1], 1), 1, 1);
+}
+
+static bool f32v2mac(Exec *x, const Op *op)
+{
+    return multiply(x, op, floats_of(x, op->r[0], 2), floats_of(x, op->r[1], 2), 2, 1);
+}
+
+static bool f16v2cmac(Exec *x, const Op *op)
+{
+    return multiply(x, op, halves_of(x, op->r[0], 1), halves_of(x, op->r[1], 1), 1, 2);
+}
+
+static bool f16v4cmac(Exec *x, const Op *op)
+{
+    return multiply(x, op, halves_of(x, op->r[0], 2), halves_of(x, op->r[1], 2), 2, 2);
+}
+
+static bool f16v2gina(Exec *x, const Op *op)
+{
+    return read_and_shift(x, op, true);
+}
+
+static bool f32v2gina(Exec *x, const Op *op)
+{
+    return read_and_shift(x, op, false);
+}
+
+static bool f16v4gacc(Exec *x, const Op *op)
+{
+    uint32_t flags = 0;
+    out_halves(x, x->worker->acc, x->worker->acc_poison, 4, &flags);
+    return finish(x, op, flags);
+}
+
+Executor exec_acc_find(InsnCode code, int flag)
+{
+    switch (code) {
     case INSN_f16v4hihov4amp_aaan_ef:
     case INSN_f16v4hihoamp_aaan_ef:
     case INSN_f16v4sihoamp_aaan_ef:
     case INSN_f16v4sisoamp_aaan_ef:
-        return exec_amp(x, op);
+        return exec_amp_find(code, flag);
     case INSN_f16v8acc_aaan:
-        return accumulate(x, op, halves_of(x, r[0], 4), 8, ACCUMULATE);
+        return f16v8acc;
     case INSN_f16v8sqacc_aaan:
-        return accumulate(x, op, halves_of(x, r[0], 4), 8, ACCUMULATE_SQUARE);
+        return f16v8sqacc;
     case INSN_f16v8absacc_aaan:
-        return accumulate(x, op, halves_of(x, r[0], 4), 8, ACCUMULATE_ABSOLUTE);
+        return f16v8absacc;
     case INSN_f16v4acc_aaan:
-        return accumulate(x, op, halves_of(x, r[0], 2), 4, ACCUMULATE);
+        return f16v4acc;
     case INSN_f16v4absacc_aaan:
-        return accumulate(x, op, halves_of(x, r[0], 2), 4, ACCUMULATE_ABSOLUTE);
+        return f16v4absacc;
     case INSN_f32v4acc_aaan:
-        return accumulate(x, op, floats_of(x, r[0], 4), 4, ACCUMULATE);
+        return f32v4acc;
     case INSN_f32v4sqacc_aaan:
-        return accumulate(x, op, floats_of(x, r[0], 4), 4, ACCUMULATE_SQUARE);
+        return f32v4sqacc;
     case INSN_f32v4absacc_aaan:
-        return accumulate(x, op, floats_of(x, r[0], 4), 4, ACCUMULATE_ABSOLUTE);
+        return f32v4absacc;
     case INSN_f32mac_aaan:
-        return multiply(x, op, floats_of(x, r[0], 1), floats_of(x, r[1], 1), 1, 1);
+        return f32mac;
     case INSN_f32v2mac_aaan:
-        return multiply(x, op, floats_of(x, r[0], 2), floats_of(x, r[1], 2), 2, 1);
+        return f32v2mac;
     case INSN_f16v2cmac_aaan:
-        return multiply(x, op, halves_of(x, r[0], 1), halves_of(x, r[1], 1), 1, 2);
+        return f16v2cmac;
     case INSN_f16v4cmac_aaan:
-        return multiply(x, op, halves_of(x, r[0], 2), halves_of(x, r[1], 2), 2, 2);
+        return f16v4cmac;
     case INSN_f32v2aop_aaan_ef:
-        return outer_product(x, op);
+        return outer_product;
     case INSN_f32v2axpy_aaan:
-        return scale_and_add(x, op);
+        return scale_and_add;
     case INSN_f16v4mix_aaan:
-        return mix(x, op);
+        return mix;
     case INSN_f16v2gina_aaan_zi:
-        return read_and_shift(x, op, true);
+        return f16v2gina;
     case INSN_f32v2gina_aaan_zi:
-        return read_and_shift(x, op, false);
-    case INSN_f16v4gacc_aaan: {
-        uint32_t flags = 0;
-        out_halves(x, x->worker->acc, x->worker->acc_poison, 4, &flags);
-        return finish(x, op, flags);
-    }
+        return f32v2gina;
+    case INSN_f16v4gacc_aaan:
+        return f16v4gacc;
     case INSN_urand32_aaan:
     case INSN_urand64_aaan:
-        return random_number(x);
+        return random_number;
     case INSN_uget_aaan_zi:
-        return upper_get(x, op);
+        return upper_get;
     default:
-        return upper_put(x, op);
+        return upper_put;
     }
 }

@@ -28,7 +28,7 @@ static AmpForm form_of(uint16_t code)
 }
 
 /* Exchanges running sums and queue of the rows in use. */
-static void swap_rows(WorkerState *w, int set, int rows)
+static inline void swap_rows(WorkerState *w, int set, int rows)
 {
     float *sum = &w->acc[SET_ROWS * set], *queue = &w->acc[QUEUE + SET_ROWS * set], kept[SET_ROWS];
     size_t bytes = (size_t)rows * sizeof *sum;
@@ -43,17 +43,17 @@ static void swap_rows(WorkerState *w, int set, int rows)
 }
 
 /* Drops the head of the queue (already read) and appends a partial pair. */
-static void push_partial(WorkerState *w, int set, int rows, const float *partial, uint32_t poison)
+static inline void push_partial(WorkerState *w, int set, int rows, uint64_t partial,
+                                uint32_t poison)
 {
     int first = QUEUE + SET_ROWS * set;
     float *queue = &w->acc[first];
-    if (rows == SET_ROWS) {
-        memmove(queue, queue + 2, 6 * sizeof *queue);
-    } else {
-        memmove(queue, queue + 2, (size_t)(rows - 2) * sizeof *queue);
+    for (int i = 0; i < rows - 2; i += 2) { /* pair by pair, as they were stored */
+        uint64_t pair;
+        memcpy(&pair, &queue[i + 2], sizeof pair);
+        memcpy(&queue[i], &pair, sizeof pair);
     }
-    queue[rows - 2] = partial[0];
-    queue[rows - 1] = partial[1];
+    memcpy(&queue[rows - 2], &partial, sizeof partial);
     if (w->acc_poison | poison) {
         uint32_t mask = (1u << rows) - 1, old = w->acc_poison >> first & mask;
         uint32_t now = old >> 2 | poison << (rows - 2);
@@ -91,70 +91,73 @@ static uint32_t poisoned_rows(const TileState *tile, int phase)
     return rows;
 }
 
-static bool has_odd_value(const float *v, int count)
-{
-    I4 odd = {0};
-    for (int i = 0; i < count; i += 4) {
-        U4 bits;
-        memcpy(&bits, v + i, sizeof bits);
-        U4 exponent = bits & F32_INF;
-        odd |= (I4)(exponent == F32_INF) | ((I4)(exponent == 0) & (I4)((bits & 0x007fffff) != 0));
-    }
-    return mask_any(odd);
-}
+typedef double D4 __attribute__((vector_size(32)));
 
-/* sum[n] += dot(x, weight of row n), `count` rows from 0. */
-static inline void multiply(float *next, const float *sum, F4 activation,
-                            const double (*weight)[ROWS], int count)
+/* next[n] = sum[n] + dot(x, weight of row n) for `count` rows; true when a result is infinite, NaN or subnormal. Inlined
+ * into a version for any x86-64 and one with wider registers: the same operations, so the same bits. */
+static inline __attribute__((always_inline)) bool multiply_as(float *next, const float *sum,
+                                                              const double x[4],
+                                                              const double (*weight)[ROWS],
+                                                              int count)
 {
-    double x0 = (double)activation[0], x1 = (double)activation[1];
-    double x2 = (double)activation[2], x3 = (double)activation[3];
-    D2 a0 = {x0, x0}, a1 = {x1, x1}, a2 = {x2, x2}, a3 = {x3, x3};
-    for (int n = 0; n < count; n += 2) {
-        D2 w0, w1, w2, w3;
-        F2 old;
+    D4 x0 = {x[0], x[0], x[0], x[0]}, x1 = {x[1], x[1], x[1], x[1]};
+    D4 x2 = {x[2], x[2], x[2], x[2]}, x3 = {x[3], x[3], x[3], x[3]};
+    I4 odd = {0};
+    for (int n = 0; n + 4 <= count; n += 4) {
+        D4 w0, w1, w2, w3;
+        F4 old;
         memcpy(&w0, &weight[0][n], sizeof w0);
         memcpy(&w1, &weight[1][n], sizeof w1);
         memcpy(&w2, &weight[2][n], sizeof w2);
         memcpy(&w3, &weight[3][n], sizeof w3);
         memcpy(&old, &sum[n], sizeof old);
-        D2 dot = ((a0 * w0 + a1 * w1) + a2 * w2) + a3 * w3;
-        F2 result = __builtin_convertvector(dot + __builtin_convertvector(old, D2), F2);
+        D4 dot = ((x0 * w0 + x1 * w1) + x2 * w2) + x3 * w3;
+        F4 result = __builtin_convertvector(dot + __builtin_convertvector(old, D4), F4);
         memcpy(&next[n], &result, sizeof result);
+        odd |= math_odd((const float *)&result);
     }
+    if (count == 2) {
+        for (int n = 0; n < 2; n++) {
+            double dot = ((x[0] * weight[0][n] + x[1] * weight[1][n]) + x[2] * weight[2][n]) +
+                         x[3] * weight[3][n];
+            next[n] = (float)(dot + (double)sum[n]);
+        }
+        odd |= math_odd((const float[4]){next[0], next[1]});
+    }
+    return mask_any(odd);
 }
 
-static void read_partials(const Exec *x, const Op *op, AmpForm form, float partial[4],
-                          uint32_t poison[2])
+static inline __attribute__((always_inline)) void
+read_partials(const Exec *x, const Op *op, AmpForm form, uint64_t partial[2], uint32_t poison[2])
 {
     const WorkerState *w = x->worker;
     const uint32_t *a = &w->a[op->r[2]];
     uint32_t low = w->a_poison >> op->r[2] & 1, high = w->a_poison >> (op->r[2] + 1) & 1;
     if (form.is_half_in) {
         F4 v = floats_of_halves(a[0], form.sets == 2 ? a[1] : 0);
-        memcpy(partial, &v, sizeof v);
+        partial[0] = ((W2)v)[0];
+        partial[1] = ((W2)v)[1];
         poison[0] = low ? 3 : 0;
         poison[1] = high && form.sets == 2 ? 3 : 0;
     } else {
-        partial[0] = f32_of_bits(flush_f32(a[0]));
-        partial[1] = f32_of_bits(flush_f32(a[1]));
-        partial[2] = partial[3] = 0.0f;
+        partial[0] = flush_f32(a[0]) | (uint64_t)flush_f32(a[1]) << 32;
+        partial[1] = 0;
         poison[0] = low | high << 1;
         poison[1] = 0;
     }
 }
 
 /* The finished pairs, as the form delivers them. */
-static void deliver(Exec *x, AmpForm form, const float out[4], uint32_t poison, uint32_t *flags)
+static inline __attribute__((always_inline)) void
+deliver(Exec *x, AmpForm form, const uint64_t out[2], uint32_t poison, uint32_t *flags)
 {
     if (!form.is_half_out) {
-        x->out[0] = bits_of_f32(out[0]);
-        x->out[1] = bits_of_f32(out[1]);
+        x->out[0] = (uint32_t)out[0];
+        x->out[1] = (uint32_t)(out[0] >> 32);
         x->out_poison = (uint8_t)(poison & 3);
         return;
     }
-    F4 v;
-    memcpy(&v, out, sizeof v);
+    F4 v = (F4)(W2){out[0], out[1]};
     x->out_poison = 0;
     if (__builtin_expect(poison != 0, 0)) {
         for (int i = 0; i < 4; i++) {
@@ -167,17 +170,18 @@ static void deliver(Exec *x, AmpForm form, const float out[4], uint32_t poison, 
     x->out[1] = (uint32_t)(both >> 32);
 }
 
-bool exec_amp(Exec *x, const Op *op)
+/* Inlined with constant form and rows for the frequent step. */
+static inline __attribute__((always_inline)) bool step(Exec *x, const Op *op, AmpForm form,
+                                                       int engines)
 {
     WorkerState *w = x->worker;
-    AmpForm form = form_of(op->code);
-    int engines = op->imm >> 3, phase = op->imm & 7, rows = SET_ROWS >> engines;
+    int phase = op->imm & 7, rows = SET_ROWS >> engines;
     if (__builtin_expect(engines > 2 || phase > 3, 0)) {
         return EXEC_FAULT(x, "AMP_PHASE", "%s with flag %d", isa_form((InsnCode)op->code)->mnemonic,
                           op->imm);
     }
     x->tile->amp_instructions++;
-    float partial[4], out[4] = {0};
+    uint64_t partial[2], out[2] = {0}; /* pairs of f32 */
     uint32_t partial_poison[2], out_poison = 0, flags = 0, used = 0;
     read_partials(x, op, form, partial, partial_poison);
     for (int set = 0; set < form.sets; set++) {
@@ -185,10 +189,9 @@ bool exec_amp(Exec *x, const Op *op)
             swap_rows(w, set, rows);
         }
         int head = QUEUE + SET_ROWS * set;
-        out[2 * set] = w->acc[head];
-        out[2 * set + 1] = w->acc[head + 1];
+        memcpy(&out[set], &w->acc[head], sizeof out[set]);
         out_poison |= (w->acc_poison >> head & 3) << (2 * set);
-        push_partial(w, set, rows, &partial[2 * set], partial_poison[set]);
+        push_partial(w, set, rows, partial[set], partial_poison[set]);
         used |= ((1u << rows) - 1) << (SET_ROWS * set);
     }
     deliver(x, form, out, out_poison, &flags);
@@ -202,20 +205,50 @@ bool exec_amp(Exec *x, const Op *op)
     if (x->tile->cwei_poison) {
         w->acc_poison |= poisoned_rows(x->tile, phase) & used;
     }
+    const double factor[4] = {(double)activation[0], (double)activation[1], (double)activation[2],
+                              (double)activation[3]};
     float next[ROWS];
+    bool is_odd = false;
     if (used == 0xffff) {
-        multiply(next, w->acc, activation, weight, ROWS);
+        is_odd = multiply_as(next, w->acc, factor, weight, ROWS);
     } else {
         memcpy(next, w->acc, sizeof next);
         for (int set = 0; set < form.sets; set++) {
             int first = SET_ROWS * set;
             const double(*rows_of_set)[ROWS] = (const double(*)[ROWS]) & weight[0][first];
-            multiply(next + first, w->acc + first, activation, rows_of_set, rows);
+            is_odd = multiply_as(next + first, w->acc + first, factor, rows_of_set, rows) || is_odd;
         }
     }
-    if (__builtin_expect(has_odd_value(next, ROWS), 0)) {
+    if (__builtin_expect(is_odd, 0)) {
         flags |= settle_sums(x, w->acc, next, activation, weight, used);
     }
-    memcpy(w->acc, next, sizeof next);
+    for (int n = 0; n < ROWS; n += 4) { /* in the pieces that multiply_as stored and reads */
+        F4 four;
+        memcpy(&four, &next[n], sizeof four);
+        memcpy(&w->acc[n], &four, sizeof four);
+    }
     return flags == 0 || fp_raise(x, flags, isa_form((InsnCode)op->code)->mnemonic);
+}
+
+static bool step_any(Exec *x, const Op *op)
+{
+    return step(x, op, form_of(op->code), op->imm >> 3);
+}
+
+static bool step_wide(Exec *x, const Op *op)
+{
+    return step(x, op, (AmpForm){true, true, 2}, 0);
+}
+
+__attribute__((target("avx2"))) static bool step_wide_avx2(Exec *x, const Op *op)
+{
+    return step(x, op, (AmpForm){true, true, 2}, 0);
+}
+
+Executor exec_amp_find(InsnCode code, int flag)
+{
+    if (code != INSN_f16v4hihov4amp_aaan_ef || flag >> 3 != 0) {
+        return step_any;
+    }
+    return __builtin_cpu_supports("avx2") ? step_wide_avx2 : step_wide;
 }

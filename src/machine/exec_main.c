@@ -318,14 +318,14 @@ static bool leave(Exec *x, const Op *op)
     return true;
 }
 
-static bool poison_fault(Exec *x, const Op *op)
+bool exec_poison_fault(Exec *x, const Op *op)
 {
     const char *name = "POISON_BRANCH";
-    if (op->class == CLASS_MEMORY || op->class == CLASS_PACE) {
+    if (op->kind == CLASS_MEMORY || op->kind == CLASS_PACE) {
         name = "POISON_ADDRESS";
-    } else if (op->class == CLASS_CSR) {
+    } else if (op->kind == CLASS_CSR) {
         name = "POISON_CSR";
-    } else if (op->class == CLASS_SYSTEM) {
+    } else if (op->kind == CLASS_SYSTEM) {
         name = "POISON_LAUNCH";
     }
     return EXEC_FAULT(x, name, "%s uses $m%d, which is undefined",
@@ -343,28 +343,27 @@ static bool decode_fault(Exec *x, const Op *op)
     return EXEC_FAULT(x, fault_name(op->imm), "word 0x%08x", word);
 }
 
-bool exec_main(Exec *x, const Op *op)
+static bool trap(Exec *x, const Op *op)
 {
-    if (__builtin_expect((*x->m_poison & op->m_hard) != 0, 0)) {
-        return poison_fault(x, op);
-    }
-    switch (op->class) {
+    return EXEC_FAULT(x, "TRAP", "trap %d", op->imm);
+}
+
+Executor exec_main_find(OpClass kind, bool is_supervisor)
+{
+    switch (kind) {
     case CLASS_ALU:
-        return integer(x, op);
-    case CLASS_MEMORY:
-    case CLASS_PACE:
-        return exec_memory(x, op);
+        return integer;
     case CLASS_BRANCH:
-        return branch(x, op);
+        return branch;
     case CLASS_REPEAT:
-        return repeat(x, op);
+        return repeat;
     case CLASS_EXIT:
-        return leave(x, op);
+        return leave;
     case CLASS_CSR:
-        return x->worker ? worker_csr(x, op) : supervisor_csr(x, op);
+        return is_supervisor ? supervisor_csr : worker_csr;
     case CLASS_TRAP:
-        return EXEC_FAULT(x, "TRAP", "trap %d", op->imm);
+        return trap;
     default:
-        return decode_fault(x, op);
+        return decode_fault;
     }
 }

@@ -15,7 +15,7 @@ bool access_fault(Exec *x, uint32_t address, uint32_t bytes)
 }
 
 /* Writes `count` words to aux registers `first`...; registers from 8 on take nothing. */
-static void load_aux(Exec *x, uint32_t address, uint32_t first, uint32_t count)
+static inline void load_aux(Exec *x, uint32_t address, uint32_t first, uint32_t count)
 {
     WorkerState *w = x->worker;
     if (first >= 8) {
@@ -27,12 +27,12 @@ static void load_aux(Exec *x, uint32_t address, uint32_t first, uint32_t count)
         (uint16_t)((w->a_poison & ~(mask << first)) | poison_of(x, address, count) << first);
 }
 
-static void load_main(Exec *x, uint32_t address, const Op *op)
+static inline void load_main(Exec *x, uint32_t address, const Op *op, MemoryForm form)
 {
     uint32_t value = 0;
-    memcpy(&value, sram_at(x, address), op->memory.bytes);
-    if (op->memory.move == MOVE_SIGN) {
-        value = (uint32_t)sign_extend(value, 8 * op->memory.bytes);
+    memcpy(&value, sram_at(x, address), form.bytes);
+    if (form.move == MOVE_SIGN) {
+        value = (uint32_t)sign_extend(value, 8 * form.bytes);
     }
     x->m[op->r[0]] = value;
     x->m[15] = 0;
@@ -42,14 +42,14 @@ static void load_main(Exec *x, uint32_t address, const Op *op)
 }
 
 /* One half in both halves, one byte in all four. */
-static void load_spread(Exec *x, uint32_t address, const Op *op)
+static inline void load_spread(Exec *x, uint32_t address, uint32_t r, uint32_t bytes)
 {
-    uint32_t value = 0, r = op->r[0];
+    uint32_t value = 0;
     if (r >= 8) {
         return;
     }
-    memcpy(&value, sram_at(x, address), op->memory.bytes);
-    x->worker->a[r] = op->memory.bytes == 2 ? value * 0x10001u : value * 0x1010101u;
+    memcpy(&value, sram_at(x, address), bytes);
+    x->worker->a[r] = bytes == 2 ? value * 0x10001u : value * 0x1010101u;
     x->worker->a_poison =
         (uint16_t)((x->worker->a_poison & ~(1u << r)) | poison_of(x, address & ~3u, 1) << r);
 }
@@ -59,11 +59,11 @@ static uint32_t offset_of(const Exec *x, const Op *op, int i)
     return op->r[i] == OP_IMMEDIATE ? (uint32_t)op->imm : x->m[op->r[i]];
 }
 
-/* One access with its pointer update. */
-static bool access(Exec *x, const Op *op)
+/* One access with its pointer update. Inlined with a constant form for the frequent ones. */
+static inline __attribute__((always_inline)) bool access_as(Exec *x, const Op *op, MemoryForm form)
 {
-    uint32_t *m = x->m, bytes = op->memory.bytes, address, updated = OP_IMMEDIATE, moved = 0;
-    switch (op->memory.mode) {
+    uint32_t *m = x->m, bytes = form.bytes, address, updated = OP_IMMEDIATE, moved = 0;
+    switch (form.mode) {
     case MODE_OFFSET:
         address = m[op->r[1]] + m[op->r[2]] + offset_of(x, op, 3) * bytes;
         break;
@@ -86,7 +86,7 @@ static bool access(Exec *x, const Op *op)
         return false;
     }
     uint32_t first = op->r[0];
-    switch (op->memory.move) {
+    switch (form.move) {
     case MOVE_AUX:
         if (bytes == 16 && address < SRAM_REGION1) {
             return EXEC_FAULT(x, "INVALID_REGION", "128-bit load at 0x%x", address);
@@ -94,7 +94,7 @@ static bool access(Exec *x, const Op *op)
         load_aux(x, address, first, bytes / 4);
         break;
     case MOVE_SPREAD:
-        load_spread(x, address, op);
+        load_spread(x, address, first, bytes);
         break;
     case MOVE_STORE_A:
         if (!store_words(x, address, &x->worker->a[first], bytes / 4,
@@ -108,7 +108,7 @@ static bool access(Exec *x, const Op *op)
         }
         break;
     default:
-        load_main(x, address, op);
+        load_main(x, address, op, form);
         break;
     }
     if (updated != OP_IMMEDIATE) {
@@ -116,6 +116,36 @@ static bool access(Exec *x, const Op *op)
         m[15] = 0;
     }
     return true;
+}
+
+static bool access_any(Exec *x, const Op *op)
+{
+    return access_as(x, op, op->memory);
+}
+
+static bool load64_step(Exec *x, const Op *op)
+{
+    return access_as(x, op, (MemoryForm){8, MOVE_AUX, MODE_STEP});
+}
+
+static bool load64_offset(Exec *x, const Op *op)
+{
+    return access_as(x, op, (MemoryForm){8, MOVE_AUX, MODE_OFFSET});
+}
+
+static bool load128_step(Exec *x, const Op *op)
+{
+    return access_as(x, op, (MemoryForm){16, MOVE_AUX, MODE_STEP});
+}
+
+static bool store64_step(Exec *x, const Op *op)
+{
+    return access_as(x, op, (MemoryForm){8, MOVE_STORE_A, MODE_STEP});
+}
+
+static bool store64_offset(Exec *x, const Op *op)
+{
+    return access_as(x, op, (MemoryForm){8, MOVE_STORE_A, MODE_OFFSET});
 }
 
 /* Bytes that a pointer moves by: semantics.md 4.2. */
@@ -165,10 +195,7 @@ static bool two_loads(Exec *x, const Op *op)
     }
     load_aux(x, a0, op->r[0], 2);
     if (second_bytes == 2) {
-        Op spread = *op;
-        spread.memory.bytes = 2;
-        spread.r[0] = op->r[1];
-        load_spread(x, a1, &spread);
+        load_spread(x, a1, op->r[1], 2);
     } else {
         load_aux(x, a1, op->r[1], second_bytes / 4);
     }
@@ -180,7 +207,8 @@ static bool two_loads(Exec *x, const Op *op)
 
 /* Store and loads see the registers before the instruction, so the store comes first; it cannot hit a loaded address because
  * the elements differ. */
-static bool loads_and_store(Exec *x, const Op *op, int load_count)
+static inline __attribute__((always_inline)) bool loads_and_store(Exec *x, const Op *op,
+                                                                  int load_count)
 {
     WorkerState *w = x->worker;
     Pointers p = unpack(&x->m[op->r[2]]);
@@ -224,19 +252,41 @@ static bool paced_store(Exec *x, const Op *op)
     return true;
 }
 
-bool exec_memory(Exec *x, const Op *op)
+static bool load_and_store(Exec *x, const Op *op)
 {
-    if (op->class == CLASS_MEMORY) {
-        return access(x, op);
-    }
-    switch (op->code) {
+    return loads_and_store(x, op, 1);
+}
+
+static bool two_loads_and_store(Exec *x, const Op *op)
+{
+    return loads_and_store(x, op, 2);
+}
+
+Executor exec_memory_find(InsnCode code, MemoryForm form)
+{
+    switch (code) {
     case INSN_ldst64pace_mbbn_ef:
-        return loads_and_store(x, op, 1);
+        return load_and_store;
     case INSN_ld2xst64pace_mbbn_ef:
-        return loads_and_store(x, op, 2);
+        return two_loads_and_store;
     case INSN_st64pace_mbmn_ef:
-        return paced_store(x, op);
+        return paced_store;
+    case INSN_ld2x64pace_mmbn_ef:
+    case INSN_ld64a32pace_mmbn_ef:
+    case INSN_ld64b16pace_mmbn_ef:
+        return two_loads;
     default:
-        return two_loads(x, op);
+        break;
     }
+    bool is_step = form.mode == MODE_STEP;
+    if (form.move == MOVE_AUX && form.bytes == 8) {
+        return is_step ? load64_step : load64_offset;
+    }
+    if (form.move == MOVE_AUX && form.bytes == 16 && is_step) {
+        return load128_step;
+    }
+    if (form.move == MOVE_STORE_A && form.bytes == 8) {
+        return is_step ? store64_step : store64_offset;
+    }
+    return access_any;
 }

@@ -291,6 +291,7 @@ Machine *machine_create(const MachineOptions *options)
         machine->options.phase_cycles = PHASE_COST_DEFAULT;
     }
     machine->shared = (TileShared){.timing = tile_timing_default(),
+                                   .pool = code_pool_create(),
                                    .poison_off = options->poison_off,
                                    .trace = options->trace,
                                    .trace_tile = options->trace_tile};
@@ -321,6 +322,7 @@ void machine_destroy(Machine *machine)
     for (int i = 0; i < CHIP_TILES; i++) {
         tile_destroy(&machine->tiles[i]);
     }
+    code_pool_destroy(machine->shared.pool);
     fabric_destroy(machine->fabric);
     (void)munmap(machine->sram, sram_total);
     (void)munmap(machine->poison, poison_total);

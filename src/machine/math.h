@@ -12,8 +12,6 @@ typedef int32_t I4 __attribute__((vector_size(16)));
 typedef uint32_t U4 __attribute__((vector_size(16)));
 typedef uint16_t H4 __attribute__((vector_size(8)));
 typedef uint64_t W2 __attribute__((vector_size(16)));
-typedef double D2 __attribute__((vector_size(16)));
-typedef float F2 __attribute__((vector_size(8)));
 
 enum {
     F16_INF = 0x7c00,
@@ -91,6 +89,15 @@ static inline U4 halves_of_floats(F4 v, I4 *special)
     I4 is_small = (I4)(a < 0x38800000);
     *special = (I4)(a >= 0x477ff000);
     return choose(is_small, small, normal) | sign >> 16;
+}
+
+/* Lanes of four floats that are infinite, NaN or subnormal. */
+static inline I4 math_odd(const float *v)
+{
+    U4 bits;
+    memcpy(&bits, v, sizeof bits);
+    I4 a = (I4)(bits & 0x7fffffff);
+    return (I4)(a > 0x7f7fffff) | ((I4)(a < 0x00800000) & (I4)(a != 0));
 }
 
 static inline uint32_t flush_f32(uint32_t bits)

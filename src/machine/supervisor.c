@@ -207,7 +207,7 @@ static bool load_coefficients(Exec *x, const Op *op)
 }
 
 /* State at launch: registers.md 1, 4.3. Registers, accumulators and random numbers stay. */
-static bool launch(Exec *x, int number, uint32_t entry, uint32_t base, Cycles limit)
+static bool launch(Exec *x, int number, uint32_t entry, uint32_t base)
 {
     TileState *tile = x->tile;
     WorkerState *w = &tile->worker[number];
@@ -231,7 +231,7 @@ static bool launch(Exec *x, int number, uint32_t entry, uint32_t base, Cycles li
     w->rpt_count = 0;
     Cycles earliest = x->cycle + timing->runall_start, shift = (number - earliest) % CHIP_WORKERS;
     w->start_cycle = earliest + (shift < 0 ? shift + CHIP_WORKERS : shift);
-    if (!worker_run(tile, x->shared, number, limit)) {
+    if (!worker_run(tile, x->shared, number, x->limit)) {
         return false;
     }
     tile->slot_free[number] = w->end_cycle + timing->worker_slot_return;
@@ -242,7 +242,7 @@ static bool launch(Exec *x, int number, uint32_t entry, uint32_t base, Cycles li
 }
 
 /* `run` takes the lowest-numbered free worker; its own slot is one, since it issues in a free slot. */
-static bool launch_one(Exec *x, const Op *op, Cycles limit)
+static bool launch_one(Exec *x, const Op *op)
 {
     uint32_t base = x->m[op->r[1]] + 4 * (uint32_t)op->imm + SRAM_BASE;
     int number = 0;
@@ -250,17 +250,17 @@ static bool launch_one(Exec *x, const Op *op, Cycles limit)
         number++;
         ASSERT(number < CHIP_WORKERS);
     }
-    return launch(x, number, x->m[op->r[0]], base, limit);
+    return launch(x, number, x->m[op->r[0]], base);
 }
 
-static bool launch_all(Exec *x, const Op *op, Cycles limit)
+static bool launch_all(Exec *x, const Op *op)
 {
     if (is_worker_active(x->tile, x->cycle)) {
         return EXEC_FAULT(x, "WORKERS_ACTIVE", "runall while a worker is active");
     }
     uint32_t entry = x->m[op->r[0]], base = x->m[op->r[1]], step = 4 * (uint32_t)op->imm;
     for (int number = 0; number < CHIP_WORKERS; number++) {
-        if (!launch(x, number, entry, base + (uint32_t)number * step, limit)) {
+        if (!launch(x, number, entry, base + (uint32_t)number * step)) {
             return false;
         }
     }
@@ -309,25 +309,27 @@ static bool answer(Exec *x, const Op *op)
     return true;
 }
 
-static bool execute(Exec *x, const Op *op, Cycles limit)
+static bool refuse_exchange(Exec *x, const Op *op)
 {
-    if (op->class != CLASS_SYSTEM || (*x->m_poison & op->m_hard) != 0) {
-        return exec_main(x, op);
-    }
-    switch (op->code) {
+    return EXEC_FAULT(x, "EXCHANGE_OUTSIDE_ROW", "%s", isa_form((InsnCode)op->code)->mnemonic);
+}
+
+Executor supervisor_find(InsnCode code)
+{
+    switch (code) {
     case INSN_ld64putcs_mmmn_zi:
     case INSN_ld128putcs_mmmn_zi:
-        return load_coefficients(x, op);
+        return load_coefficients;
     case INSN_runall_mmmn_zi:
-        return launch_all(x, op, limit);
+        return launch_all;
     case INSN_run_mmmn_zi:
-        return launch_one(x, op, limit);
+        return launch_one;
     case INSN_sync_mmmn_zi:
-        return synchronise(x, op);
+        return synchronise;
     case INSN_sans_mmmn_zi:
-        return answer(x, op);
+        return answer;
     default:
-        return EXEC_FAULT(x, "EXCHANGE_OUTSIDE_ROW", "%s", isa_form((InsnCode)op->code)->mnemonic);
+        return refuse_exchange;
     }
 }
 
@@ -377,8 +379,8 @@ TileStop tile_run(TileState *tile, const TileShared *shared, Cycles limit)
     tile->stop = TILE_STOP_NONE;
     const TileTiming *timing = &shared->timing;
     const bool is_traced = shared->trace && tile->id.id == shared->trace_tile;
-    const Cycles last = limit ? limit : NO_LIMIT;
-    Exec x = {.tile = tile,
+    Exec x = {.limit = limit ? limit : NO_LIMIT,
+              .tile = tile,
               .shared = shared,
               .m = tile->m,
               .m_poison = &tile->m_poison,
@@ -397,7 +399,7 @@ TileStop tile_run(TileState *tile, const TileShared *shared, Cycles limit)
             op = code_decode(tile, shared, true, x.pc);
         }
         x.cycle = issue_time(tile, timing, op);
-        if (x.cycle > last) {
+        if (x.cycle > x.limit) {
             return tile->stop = TILE_STOP_LIMIT;
         }
         if (is_traced) {
@@ -405,7 +407,8 @@ TileStop tile_run(TileState *tile, const TileShared *shared, Cycles limit)
         }
         x.is_branch_taken = false;
         tile->instructions++;
-        bool goes_on = execute(&x, op, last);
+        bool is_poison = (tile->m_poison & op->m_hard) != 0;
+        bool goes_on = is_poison ? exec_poison_fault(&x, op) : op->run(&x, op);
         if (!goes_on && (tile->stop == TILE_STOP_FAULT || tile->stop == TILE_STOP_LIMIT)) {
             return tile->stop;
         }

@@ -70,17 +70,22 @@ void tile_store_words(TileState *tile, uint32_t address, const uint32_t *words, 
     ASSERT(address % 4 == 0);
     ASSERT(range_in_sram(address, 4 * (uint32_t)count));
     memcpy(tile->sram + (address - SRAM_BASE), words, 4 * (size_t)count);
-    for (uint32_t i = 0; i < (uint32_t)count; i++) {
-        uint32_t index = (address - SRAM_BASE) / 4 + i;
+    uint32_t first = (address - SRAM_BASE) / 4, end = first + (uint32_t)count;
+    for (uint32_t index = first; tile->poison && index < end;) {
+        uint32_t bit = 1u << (index % 32), *at = &tile->poison[index / 32];
+        if (!word_poison && bit == 1 && end - index >= 32) {
+            *at = 0;
+            index += 32;
+            continue;
+        }
+        uint32_t i = index - first;
         bool is_poison = word_poison && (word_poison[i / 8] >> (i % 8) & 1) != 0;
-        if (tile->poison) {
-            uint32_t bit = 1u << (index % 32);
-            uint32_t *at = &tile->poison[index / 32];
-            *at = is_poison ? *at | bit : *at & ~bit;
-        }
-        if (address + 4 * i < SRAM_REGION1) {
-            code_touch(tile->code, address + 4 * i);
-        }
+        *at = is_poison ? *at | bit : *at & ~bit;
+        index++;
+    }
+    for (uint32_t at = address & ~(uint32_t)(CODE_PAGE_BYTES - 1);
+         at < address + 4 * (uint32_t)count && at < SRAM_REGION1; at += CODE_PAGE_BYTES) {
+        code_touch(tile->code, at);
     }
 }
 

@@ -74,9 +74,13 @@ typedef struct TileShared {
     bool poison_off;
     FILE *trace;
     int trace_tile;
-    const struct MathTables *math; /* f16 function tables, private to the room */
+    struct CodePool
+        *pool; /* decoded pages that tiles share (code.c); NULL: every tile decodes its own */
 } TileShared;
 
+/* Lives longer than the tiles that run with it. */
+struct CodePool *code_pool_create(void);
+void code_pool_destroy(struct CodePool *pool);
 void tile_create(TileState *tile, PhysTile id, uint8_t *sram, uint32_t *poison);
 void tile_destroy(TileState *tile);
 /* Registers at power-on and supervisor at `entry`. */

@@ -24,7 +24,21 @@ static void commit(WorkerState *w, const Exec *x, const Op *op)
 
 static inline bool run_aux(Exec *x, const Op *op)
 {
-    return op->class == CLASS_AUX ? exec_aux(x, op) : exec_acc(x, op);
+    uint32_t poison = x->worker->a_poison;
+    x->out_poison = 0;
+    if (__builtin_expect(poison != 0, 0)) {
+        x->out_poison = (uint8_t)(((poison & op->a_lane[0]) != 0 ? 1 : 0) |
+                                  ((poison & op->a_lane[1]) != 0 ? 2 : 0));
+    }
+    return op->run(x, op);
+}
+
+static inline bool run_main(Exec *x, const Op *op)
+{
+    if (__builtin_expect((*x->m_poison & op->m_hard) != 0, 0)) {
+        return exec_poison_fault(x, op);
+    }
+    return op->run(x, op);
 }
 
 /* Lower CSRs of a worker: registers.md 4.1, 4.3. */
@@ -107,13 +121,116 @@ static const Op *fetch(Exec *x, uint32_t pc)
     return code_decode(x->tile, x->shared, false, pc);
 }
 
+/* The decoded bundles of a repeat body that lies in one page and holds nothing forbidden; NULL otherwise. */
+static const Op *plain_body(const Exec *x, const CodePage **page, uint32_t *page_number)
+{
+    const WorkerState *w = x->worker;
+    const CodeCache *code = x->tile->code;
+    uint32_t first = w->rpt_first - SRAM_BASE, last = w->rpt_end - 8 - SRAM_BASE;
+    if (last >= SRAM_REGION1 - SRAM_BASE || first / CODE_PAGE_BYTES != last / CODE_PAGE_BYTES) {
+        return NULL;
+    }
+    *page_number = first / CODE_PAGE_BYTES;
+    *page = code->page[0][*page_number];
+    if (!*page) {
+        return NULL;
+    }
+    const Op *body = &(*page)->op[first / 4 % CODE_PAGE_WORDS],
+             *end = body + (last - first) / 4 + 2;
+    for (const Op *op = body; op < end; op += 2) {
+        if ((op->flags & OP_REPEATABLE) == 0) {
+            return NULL;
+        }
+    }
+    return body;
+}
+
+/* Passes of a repeat body without looking at pc, since nothing in it can branch. Leaves w->rpt_count and next_pc as the slow path
+ * expects them when the body's page changes under it, or behind the last pass. False: fault or limit. */
+static bool run_repeat(Exec *x, const Op *body, const CodePage *page, uint32_t page_number)
+{
+    WorkerState *w = x->worker;
+    CodePage *const *current = &x->tile->code->page[0][page_number];
+    const TileTiming *timing = &x->shared->timing;
+    const Cycles rotation = timing->worker_rotation;
+    const uint32_t first = w->rpt_first, end = w->rpt_end;
+    int64_t issued = 0;
+    bool is_good = true;
+    while (is_good && w->rpt_count != 0) {
+        const Op *op = body;
+        uint32_t pc = first;
+        for (; pc != end; pc += 8, op += 2) {
+            const Op *aux = op + 1;
+            if (*current != page) {
+                break;
+            }
+            x->pc = pc;
+            issued++;
+            if (!run_aux(x, aux) || !run_main(x, op)) {
+                is_good = false;
+                break;
+            }
+            commit(w, x, aux);
+            x->cycle += (aux->flags & OP_SLOW) != 0 ? rotation * op_issues(timing, aux) : rotation;
+            if (x->cycle > x->limit) {
+                x->tile->stop = TILE_STOP_LIMIT;
+                is_good = false;
+                break;
+            }
+        }
+        if (pc != end) {
+            x->next_pc = pc;
+            break;
+        }
+        w->rpt_count--;
+        x->next_pc = w->rpt_count ? first : end;
+    }
+    x->tile->instructions += issued;
+    return is_good;
+}
+
+/* One word or bundle at x->pc, decoded as `op`. */
+static inline bool run_one(Exec *x, const Op *op)
+{
+    WorkerState *w = x->worker;
+    const TileTiming *timing = &x->shared->timing;
+    const Op *aux = (op->flags & OP_BUNDLE) != 0 ? op + 1 : (op->flags & OP_AUX) != 0 ? op : NULL;
+    const Op *main = aux == op ? NULL : op;
+    if ((op->flags & OP_SECOND) != 0) {
+        return EXEC_FAULT(x, "MISALIGNED_BUNDLE", "entered at its second word");
+    }
+    if (w->rpt_count != 0 && (op->flags & OP_REPEATABLE) == 0) {
+        return repeat_fault(x);
+    }
+    x->next_pc = x->pc + ((op->flags & OP_BUNDLE) != 0 ? 8 : 4);
+    if (aux && !run_aux(x, aux)) {
+        return false;
+    }
+    if (main && !run_main(x, main)) {
+        return false;
+    }
+    int issues = 1;
+    if (aux) {
+        commit(w, x, aux);
+        issues = (aux->flags & OP_SLOW) != 0 ? op_issues(timing, aux) : 1;
+    }
+    if (x->is_exited) {
+        return true;
+    }
+    if (w->rpt_count != 0 && x->next_pc == w->rpt_end && --w->rpt_count != 0) {
+        x->next_pc = w->rpt_first;
+    }
+    x->cycle += issues * timing->worker_rotation;
+    return true;
+}
+
 bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles limit)
 {
     WorkerState *w = &tile->worker[number];
     const CodeCache *code = tile->code;
     const bool is_traced = shared->trace && tile->id.id == shared->trace_tile;
-    const int rotation = shared->timing.worker_rotation;
-    Exec x = {.tile = tile,
+    Exec x = {.limit = limit,
+              .tile = tile,
               .shared = shared,
               .worker = w,
               .m = w->m,
@@ -122,52 +239,30 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
               .context = number,
               .next_pc = w->pc,
               .cycle = w->start_cycle};
-    for (;;) {
+    while (!x.is_exited) {
         uint32_t pc = x.pc = x.next_pc;
         const Op *op = code_find(code, false, pc);
         if (!op && !(op = fetch(&x, pc))) {
             return false;
         }
+        if (w->rpt_count != 0 && pc == w->rpt_first && !is_traced) {
+            uint32_t page_number;
+            const CodePage *page;
+            const Op *body = plain_body(&x, &page, &page_number);
+            if (body) {
+                if (!run_repeat(&x, body, page, page_number)) {
+                    return false;
+                }
+                continue;
+            }
+        }
         if (__builtin_expect(is_traced, 0)) {
             exec_trace(&x);
         }
         tile->instructions++;
-        int issues = 1;
-        if ((op->flags & OP_BUNDLE) != 0) {
-            const Op *aux = op + 1;
-            if (w->rpt_count != 0 && (op->flags & OP_REPEATABLE) == 0) {
-                return repeat_fault(&x);
-            }
-            x.next_pc = pc + 8;
-            if ((aux->flags & OP_SLOW) != 0) {
-                issues = op_issues(&shared->timing, aux);
-            }
-            if (!run_aux(&x, aux) || !exec_main(&x, op)) {
-                return false;
-            }
-            commit(w, &x, aux);
-        } else {
-            if (w->rpt_count != 0) {
-                return repeat_fault(&x);
-            }
-            x.next_pc = pc + 4;
-            if ((op->flags & OP_AUX) != 0) {
-                issues = (op->flags & OP_SLOW) != 0 ? op_issues(&shared->timing, op) : 1;
-                if (!run_aux(&x, op)) {
-                    return false;
-                }
-                commit(w, &x, op);
-            } else if (!exec_main(&x, op)) {
-                return false;
-            }
-            if (x.is_exited) {
-                break;
-            }
+        if (!run_one(&x, op)) {
+            return false;
         }
-        if (w->rpt_count != 0 && x.next_pc == w->rpt_end && --w->rpt_count != 0) {
-            x.next_pc = w->rpt_first;
-        }
-        x.cycle += issues * rotation;
         if (__builtin_expect(x.cycle > limit, 0)) {
             tile->stop = TILE_STOP_LIMIT;
             return false;

@@ -151,22 +151,22 @@ static bool run_op(Runner *runner, const Op *op, Arena scratch)
     Matrix y = new_matrix(runner, op->output);
     switch (op->kind) {
     case OP_GEMM:
-        product(runner->method, in[0], in[1], false, y, scratch);
+        oracle_product(runner->method, in[0], in[1], false, y, scratch);
         if (op->input[2] != 0) {
-            add_row(y, in[2].at);
+            oracle_add_row(y, in[2].at);
         }
         break;
     case OP_ADD:
         add(in[0], in[1], y);
         break;
     case OP_GELU:
-        gelu(runner->method, in[0], y);
+        oracle_gelu(runner->method, in[0], y);
         break;
     case OP_LAYERNORM:
-        layernorm(runner->method, in[0], in[1].at, in[2].at, op->eps, y);
+        oracle_layernorm(runner->method, in[0], in[1].at, in[2].at, op->eps, y);
         break;
     case OP_ATTENTION:
-        attention(runner->method, in[0], in[1], in[2], op->heads, op->scale, y, scratch);
+        oracle_attention(runner->method, in[0], in[1], in[2], op->heads, op->scale, y, scratch);
         break;
     case OP_SLICE:
         slice(in[0], op->begin, y);

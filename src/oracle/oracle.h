@@ -19,7 +19,7 @@ typedef struct OracleInput {
 /* Values by (graph value, iteration): matrices row-major [rows, cols], logical coordinates. */
 typedef struct OracleRun {
     const Graph *graph;
-    float **value; /* per graph value: outside the loop, or the last iteration */
+    float **value; /* per graph value, of the last iteration inside a loop; NULL for parameters */
     float ***
         iteration; /* per graph value: NULL or [count] matrices, for values of a body when is_traced */
 } OracleRun;

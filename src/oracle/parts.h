@@ -15,13 +15,13 @@ typedef struct Method {
 } Method;
 
 /* c = a b, or a b^T when `is_transposed`. */
-void product(Method method, Matrix a, Matrix b, bool is_transposed, Matrix c, Arena scratch);
+void oracle_product(Method method, Matrix a, Matrix b, bool is_transposed, Matrix c, Arena scratch);
 /* Adds the row to every row of x. */
-void add_row(Matrix x, const float *row);
-void layernorm(Method method, Matrix x, const float *gamma, const float *beta, double eps,
-               Matrix y);
+void oracle_add_row(Matrix x, const float *row);
+void oracle_layernorm(Method method, Matrix x, const float *gamma, const float *beta, double eps,
+                      Matrix y);
 /* Tanh form (models.md 1.2). */
-void gelu(Method method, Matrix x, Matrix y);
+void oracle_gelu(Method method, Matrix x, Matrix y);
 /* Per head of the width: softmax(q k^T scale) v. */
-void attention(Method method, Matrix q, Matrix k, Matrix v, int32_t heads, double scale, Matrix y,
-               Arena scratch);
+void oracle_attention(Method method, Matrix q, Matrix k, Matrix v, int32_t heads, double scale,
+                      Matrix y, Arena scratch);

@@ -71,7 +71,7 @@ int main(void)
 
     const Segment saved = package->segments.at[package->tiles.at[tile.id].segment_first];
     Flip flips[] = {
-        {"entry branch", SRAM_IMAGE_BASE, 1u << 3},
+        {"entry branch", SRAM_IMAGE_BASE, 1u << 12},
         {"entry branch register", SRAM_IMAGE_BASE + 4, 1u << 20},
         {"kernel, first word", gemm, 1u << 2},
         {"kernel, fifth word", gemm + 16, 1u << 20},

@@ -192,7 +192,8 @@ static void limits(void)
     }
     used += snprintf(deep + used, (size_t)(1000 - used),
                      ",\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}");
-    CHECK_ERROR(parse((Str){deep, used}, 4, &arena, &c, &err), err, ERROR_INPUT, "deeper than 8");
+    CHECK_ERROR(parse((Str){deep, used}, 4, &arena, &c, &err), err, ERROR_INPUT,
+                "nested too deeply");
 
     CHECK_ERROR(parse(S(ONE("F32", "[1,1,1,1,1,1,1,1,1]", 0, 4)), 4, &arena, &c, &err), err,
                 ERROR_INPUT, "more than 8");

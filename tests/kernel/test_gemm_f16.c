@@ -21,6 +21,8 @@ static void shapes(void)
             }
         }
     }
+    check_gemm(&rig, (Extents){7, 1536, 16}, false, 0, seed++, &call);
+    CHECK_CSTR(rig.complaint, "");
     check_gemm(&rig, (Extents){768, 32, 16}, false, 1, seed, &call);
     CHECK_CSTR(rig.complaint, "");
     rig_destroy(&rig);

@@ -171,7 +171,8 @@ static void runs_phases(void)
             arrival[i] = counters.host_arrival - counters.host_release;
             must_stop(machine, MACHINE_STOP_HOST); /* input barrier */
             CHECK_EQ_INT(machine_counters(machine).phases, 0);
-            CHECK_EQ_INT(machine_counters(machine).host_release, align_up(counters.host_arrival, CHIP_WORKERS));
+            CHECK_EQ_INT(machine_counters(machine).host_release,
+                         align_up(counters.host_arrival, CHIP_WORKERS));
         }
         machine_destroy(machine);
     }

@@ -176,4 +176,22 @@ static void stops(void)
     rig_destroy(rig);
 }
 
-TEST_MAIN(faults, report, stops)
+/* One line an issue: cycle, context, address, text. */
+static void trace(void)
+{
+    Rig *rig = rig_create();
+    rig->shared.trace = tmpfile();
+    CHECK(rig->shared.trace != NULL);
+    rig->shared.trace_tile = 7;
+    rig_worker_ok(rig, ".align 8\n{ nop ; fnop }\nexitz $mzero\n");
+    char text[4096] = {0};
+    rewind(rig->shared.trace);
+    CHECK(fread(text, 1, sizeof text - 1, rig->shared.trace) > 0);
+    fclose(rig->shared.trace);
+    CHECK(test_contains_(text, "0 s 0x4c000 setzi $m0, 0x50000\n"));
+    CHECK(test_contains_(text, "9 s 0x4c008 runall $m0, $m1, 0\n12 0 0x50000 { nop ; fnop }\n"
+                               "18 0 0x50008 exitz $mzero\n13 1 0x50000"));
+    rig_destroy(rig);
+}
+
+TEST_MAIN(faults, report, stops, trace)

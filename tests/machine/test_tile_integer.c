@@ -173,6 +173,9 @@ static void repeats(void)
     const uint32_t swapped[] = {fnop, COISSUED | nop, leave};
     const uint32_t second[] = {isa_word(INSN_bri_mmmn_zi, 0x5000c, 0, 0, 0), nop, COISSUED | nop,
                                fnop, leave};
+    /* the bundle runs first, then a branch to its second word */
+    const uint32_t entered[] = {COISSUED | nop, fnop, isa_word(INSN_bri_mmmn_zi, 0x50004, 0, 0, 0),
+                                leave};
     const uint32_t equal[] = {COISSUED | isa_word(INSN_ld32_mman_zi, 3, 15, 15, 0),
                               COISSUED | isa_word(INSN_setzi_aaan_zi, 3, 1, 0, 0), leave};
     expect_words(control, 5, "REPEAT_BODY");
@@ -182,6 +185,7 @@ static void repeats(void)
     expect_words(half, 3, "ILLEGAL_BUNDLE");
     expect_words(swapped, 3, "ILLEGAL_WORD");
     expect_words(second, 5, "MISALIGNED_BUNDLE");
+    expect_words(entered, 4, "MISALIGNED_BUNDLE");
     expect_words(equal, 3, "EQUAL_DESTINATIONS");
     rig_expect(
         false,
@@ -189,27 +193,72 @@ static void repeats(void)
         "REPEAT_COUNT", FAULT_UNKNOWN);
 }
 
-/* Stored code is executed as stored, by workers and supervisor. */
+/* Stored code is executed as stored, whether the page was shared or not. Each worker sees the word as the one before left it. */
 static void patched_code(void)
 {
+    for (int is_pooled = 0; is_pooled < 2; is_pooled++) {
+        Rig *rig = rig_create();
+        if (!is_pooled) {
+            code_pool_destroy(rig->shared.pool);
+            rig->shared.pool = NULL;
+        }
+        uint32_t patch = isa_word(INSN_setzi_mmmn_zi, 2, 22, 0, 0);
+        rig_words(rig, RIG_DATA, &patch, 1);
+        rig_worker_ok(rig, "setzi $m0, 0x58000\n setzi $m7, 0x90000\n ld32 $m1, $m0, $mzero, 0\n"
+                           "setzi $m4, 2\n get $m3, $WSR\n shl $m3, $m3, 3\n add $m7, $m7, $m3\n"
+                           "1: setzi $m5, 2f\n"
+                           "2: setzi $m2, 11\n"
+                           "st32step $m2, $mzero, $m7+=, 1\n"
+                           "st32 $m1, $m5, $mzero, 0\n"
+                           "add $m4, $m4, -1\n brnz $m4, 1b\n"
+                           "3: exitz $mzero\n");
+        CHECK_EQ_INT(rig_word(rig, RIG_RESULT), 11);
+        for (uint32_t i = 1; i < 12; i++) {
+            CHECK_EQ_INT(rig_word(rig, RIG_RESULT + 4 * i), 22);
+        }
+        rig_destroy(rig);
+    }
+}
+
+/* A store from inside a repeat body into the body: the next pass runs the new word. */
+static void patched_repeat(void)
+{
     Rig *rig = rig_create();
-    uint32_t patch = isa_word(INSN_setzi_mmmn_zi, 2, 22, 0, 0);
+    uint32_t patch = COISSUED | isa_word(INSN_add_mmmn_zi, 2, 2, 100, 0);
     rig_words(rig, RIG_DATA, &patch, 1);
     rig_worker_ok(
-        rig, "setzi $m0, 0x58000\n setzi $m7, 0x90000\n ld32 $m1, $m0, $mzero, 0\n setzi $m4, 2\n"
-             "get $m3, $WSR\n shl $m3, $m3, 3\n add $m7, $m7, $m3\n"
-             "1: setzi $m5, 2f\n"
-             "2: setzi $m2, 11\n"
-             "st32step $m2, $mzero, $m7+=, 1\n"
-             "st32 $m1, $m5, $mzero, 0\n"
-             "add $m4, $m4, -1\n brnz $m4, 1b\n"
+        rig, "setzi $m0, 0x58000\n setzi $m7, 0x90000\n ld32 $m1, $m0, $mzero, 0\n setzi $m2, 0\n"
+             "setzi $m5, 2f\n get $m3, $WSR\n brnz $m3, 3f\n .align 8\n nop\n"
+             "rpt 3, 1\n"
+             "2: { add $m2, $m2, 1 ; fnop }\n"
+             "{ st32 $m1, $m5, $mzero, 0 ; fnop }\n"
+             "st32 $m2, $m7, $mzero, 0\n"
              "3: exitz $mzero\n");
-    /* the first worker sees 11 then 22, the others only the patched word */
-    CHECK_EQ_INT(rig_word(rig, RIG_RESULT), 11);
-    for (uint32_t i = 1; i < 12; i++) {
-        CHECK_EQ_INT(rig_word(rig, RIG_RESULT + 4 * i), 22);
-    }
+    CHECK_EQ_INT(rig_word(rig, RIG_RESULT), 201);
     rig_destroy(rig);
 }
 
-TEST_MAIN(integers, bundles, repeats, patched_code)
+/* Tiles with equal code share decoded pages; what one of them writes stays its own. */
+static void shared_pages(void)
+{
+    Rig *a = rig_create(), *b = rig_create();
+    struct CodePool *own = b->shared.pool;
+    b->shared.pool = a->shared.pool;
+    const char *text = "setzi $m7, 0x90000\nsetzi $m2, 5\nst32 $m2, $m7, $mzero, 0\nexitz $mzero\n";
+    rig_worker_ok(a, text);
+    rig_worker_ok(b, text);
+    CHECK_EQ_INT(rig_word(b, RIG_RESULT), 5);
+    uint32_t patch = isa_word(INSN_setzi_mmmn_zi, 2, 6, 0, 0);
+    rig_words(b, RIG_WORKER + 4, &patch, 1);
+    tile_reset(&a->tile, RIG_SUPERVISOR);
+    tile_reset(&b->tile, RIG_SUPERVISOR);
+    CHECK_EQ_INT(rig_run(a), TILE_STOP_SYNC_HOST);
+    CHECK_EQ_INT(rig_run(b), TILE_STOP_SYNC_HOST);
+    CHECK_EQ_INT(rig_word(a, RIG_RESULT), 5);
+    CHECK_EQ_INT(rig_word(b, RIG_RESULT), 6);
+    b->shared.pool = own;
+    rig_destroy(b);
+    rig_destroy(a);
+}
+
+TEST_MAIN(integers, bundles, repeats, patched_code, patched_repeat, shared_pages)

@@ -31,6 +31,7 @@ static inline Rig *rig_create(void)
     memset(rig->poison, 0xff, SRAM_WORDS / 8);
     rig->arena = arena_create(1 << 28);
     rig->shared.timing = tile_timing_default();
+    rig->shared.pool = code_pool_create();
     tile_create(&rig->tile, (PhysTile){7}, rig->sram, rig->poison);
     tile_reset(&rig->tile, RIG_SUPERVISOR);
     return rig;
@@ -39,6 +40,7 @@ static inline Rig *rig_create(void)
 static inline void rig_destroy(Rig *rig)
 {
     tile_destroy(&rig->tile);
+    code_pool_destroy(rig->shared.pool);
     arena_destroy(&rig->arena);
     free(rig->sram);
     free(rig->poison);
