@@ -239,7 +239,7 @@ static int32_t at_home(Builder *b, int32_t graph_value, Str operation, Arena scr
     int32_t home = add_home(b, joined(b, v->name, ".rows"), PLAN_TEMPORARY, v->rows,
                             round_panel(v->cols), scratch);
     value_at(b, home)->graph_value = graph_value;
-    add_move(b, view.value, home, view.col, operation, "gather rows");
+    add_move(b, view.value, home, view.col, operation, "gather-rows");
     b->view[graph_value] = (View){.value = home};
     return home;
 }
@@ -346,10 +346,10 @@ static bool plan_gemm(Builder *b, const Op *op, Arena scratch)
     if (bias)
         set_parameter(b, bias, op->input[2], 0, 0, head, head_padded);
 
-    add_move(b, a.value, left, a.col, op->name, "left operand");
+    add_move(b, a.value, left, a.col, op->name, "left-operand");
     if (parts > 1) {
         add_kernel(b, KERNEL_gemm_f16, op->name, (int32_t[]){left, weight, partial}, 3);
-        add_move(b, partial, gathered, 0, op->name, "partial sums");
+        add_move(b, partial, gathered, 0, op->name, "partial-sums");
         PlanStep *step =
             add_kernel(b, KERNEL_reduce_f16, op->name, (int32_t[]){gathered, result}, 2);
         step->scalar_count = 1;
@@ -549,7 +549,7 @@ static bool plan_repeat(Builder *b, const Op *op, int32_t region, Arena scratch)
         const Value *v = &b->graph->values.at[initial];
         int32_t copy = add_home(b, joined(b, v->name, ".state"), PLAN_CARRIED, v->rows,
                                 round_panel(v->cols), scratch);
-        add_move(b, state, copy, 0, op->name, "loop state");
+        add_move(b, state, copy, 0, op->name, "loop-state");
         state = copy;
     }
     value_at(b, state)->role = PLAN_CARRIED;
@@ -562,7 +562,7 @@ static bool plan_repeat(Builder *b, const Op *op, int32_t region, Arena scratch)
     if (yield == 0)
         return false;
     if (yield != state)
-        add_move(b, yield, state, 0, op->name, "loop state");
+        add_move(b, yield, state, 0, op->name, "loop-state");
     add_step(b, PLAN_LOOP_END, provenance_of(b, op->name, value_at(b, state)->name, "loop"))
         ->loop_count = repeat->count;
     value_at(b, state)->graph_value = repeat->yield[0];
