@@ -43,7 +43,7 @@ TESTS := $(TEST_SOURCES:%.c=$(BUILD)/%)
 PROGRAM := $(if $(MAIN_OBJECT),$(BUILD)/tessera)
 
 # Rooms whose tests are quick enough to run under sanitizers.
-SMALL_ROOMS = base chip isa tensor layout asm kernel graph import plan place exchange package
+SMALL_ROOMS = base chip isa tensor layout asm kernel graph import plan lower place exchange package runtime
 SMALL_TESTS := $(foreach room,$(SMALL_ROOMS),$(filter $(BUILD)/tests/$(room)/%,$(TESTS)))
 
 .PHONY: all tests check check-built check-small ready bless fmt fmt-check demo bench full clean rooms headers FORCE
