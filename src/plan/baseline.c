@@ -9,7 +9,7 @@
  */
 #include "plan/builder.h"
 
-enum { PANEL = 16, ROWS_PER_TILE = 8, SUPPORT_BYTES = 6 * ELEMENT_BYTES };
+enum { PANEL = 16, ROWS_PER_TILE = 4, SUPPORT_BYTES = 6 * ELEMENT_BYTES };
 /* Resident weights of one product on one tile; several products share a tile. */
 static const int64_t WEIGHT_BYTES_MAX = 256 * 1024;
 
@@ -61,12 +61,31 @@ static Tile *take_tiles(Builder *b, int32_t count)
     return owners;
 }
 
+/* Largest head count of an attention with `rows` query rows: it needs a tile per row group and head. */
+static int32_t heads_of(const Graph *graph, int32_t rows)
+{
+    int32_t heads = 1;
+    for (isize i = 1; i < graph->ops.len; i++) {
+        const Op *op = &graph->ops.at[i];
+        if (op->kind == OP_ATTENTION && graph->values.at[op->output].rows == rows &&
+            op->heads > heads)
+            heads = op->heads;
+    }
+    return heads;
+}
+
 static const RowSplit *split_of(Builder *b, int32_t rows)
 {
     for (isize i = 0; i < b->splits.len; i++)
         if (b->splits.at[i].rows == rows)
             return &b->splits.at[i];
-    int32_t per_tile = b->options->rows_per_tile > 0 ? b->options->rows_per_tile : ROWS_PER_TILE;
+    int32_t per_tile = b->options->rows_per_tile;
+    if (per_tile <= 0) {
+        int32_t heads = heads_of(b->graph, rows);
+        for (per_tile = ROWS_PER_TILE;
+             per_tile < rows && div_up(rows, per_tile) * heads > b->tiles;)
+            per_tile++;
+    }
     int32_t parts = (int32_t)div_up(rows, per_tile);
     if (parts > b->tiles)
         parts = b->tiles;
