@@ -93,8 +93,10 @@ bool file_begin(FileOut *out, const char *path, Error *err)
         return error_set(err, ERROR_INPUT, path, "output name is empty or too long");
     }
     struct stat info;
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
-        return error_set(err, ERROR_INPUT, path, "cannot be written: it is a directory");
+    if (stat(path, &info) == 0 &&
+        !S_ISREG(info.st_mode)) { /* a rename would replace a device or a pipe */
+        return error_set(err, ERROR_INPUT, path, "cannot be written: it is %s",
+                         S_ISDIR(info.st_mode) ? "a directory" : "no regular file");
     }
     memcpy(out->path, path, len + 1);
     for (int attempt = 0; attempt < 100; attempt++) {

@@ -31,6 +31,8 @@ int cli_fail(const Error *err);
 typedef bool (*FlagTaker)(void *context, int flag, const char *value, Error *err);
 bool cli_parse(int argc, char **argv, const char *usage, const char *about, const Flag *flags,
                int flag_count, FlagTaker take, void *context, int *done);
+/* Pushes results to standard output; ERROR_INPUT when they cannot be written. */
+bool cli_flush(Writer *out, Error *err);
 /* Integer in [low, high] or an ERROR_INPUT that names the flag. */
 bool cli_int(const char *flag, const char *text, int64_t low, int64_t high, int64_t *out,
              Error *err);

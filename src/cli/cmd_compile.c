@@ -237,8 +237,7 @@ static bool compile_model(const CompileFlags *f, Error *err)
         if (ok)
             print_summary(&out, f, &model, &result, time_seconds() - begin);
     }
-    if (!writer_flush(&out) && ok)
-        ok = error_set(err, ERROR_INPUT, "standard output", "cannot write");
+    ok = ok && cli_flush(&out, err);
     model_close(&model);
     arena_destroy(&keep);
     arena_destroy(&scratch);

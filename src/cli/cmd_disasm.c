@@ -71,8 +71,7 @@ int cmd_disasm(int argc, char **argv)
         Writer writer = writer_file(STDOUT_FILENO, &arena);
         asm_disassemble(&writer, (const uint8_t *)bytes.at, bytes.len, (uint32_t)arguments.base,
                         arguments.context, arguments.is_plain);
-        is_good = writer_flush(&writer) ||
-                  error_set(&err, ERROR_INPUT, "standard output", "cannot write the text");
+        is_good = cli_flush(&writer, &err);
     }
     arena_destroy(&arena);
     return is_good ? 0 : cli_fail(&err);

@@ -51,9 +51,7 @@ int cmd_info(int argc, char **argv)
     Arena text = arena_create((isize)1 << ARENA_BYTES_LOG2);
     Writer out = writer_file(STDOUT_FILENO, &text);
     bool ok = model_describe(f.model, &out, f.is_json, &keep, scratch, &err);
-    if (!writer_flush(&out) && ok) {
-        ok = error_set(&err, ERROR_INPUT, NULL, "output cannot be written");
-    }
+    ok = cli_flush(&out, &err) && ok;
     arena_destroy(&text);
     arena_destroy(&scratch);
     arena_destroy(&keep);

@@ -55,6 +55,5 @@ int cmd_inspect(int argc, char **argv)
         emit_print_code(&out, &package, (PhysTile){(uint16_t)f.code_tile});
     else
         package_print(&out, &package, f.is_json, scratch);
-    writer_flush(&out);
-    return 0;
+    return cli_flush(&out, &err) ? 0 : cli_fail(&err);
 }

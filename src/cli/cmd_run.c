@@ -136,7 +136,7 @@ static bool run_pictures(const RunFlags *f, Error *err)
                 ok = setup_run(&setup, image, output, &result, err);
                 if (ok)
                     print_call(&out, f, &setup, f->image[i], output, &result);
-                writer_flush(&out);
+                ok = ok && cli_flush(&out, err);
             }
         }
         if (ok && f->output != NULL) {

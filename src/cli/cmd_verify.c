@@ -14,7 +14,7 @@ typedef struct VerifyFlags {
     const char *package, *weights, *labels;
     const char *image[IMAGES_MAX];
     int image_count;
-    int64_t threads, show;
+    int64_t threads, show, min_agreement;
     double min_cosine, clock_hz;
     bool is_json, is_quiet;
 } VerifyFlags;
@@ -23,6 +23,7 @@ enum {
     FLAG_WEIGHTS,
     FLAG_COSINE,
     FLAG_LABELS,
+    FLAG_AGREEMENT,
     FLAG_SHOW,
     FLAG_CLOCK,
     FLAG_THREADS,
@@ -36,6 +37,8 @@ static const Flag flags[] = {
     [FLAG_COSINE] = {"--min-cosine", "C", "exit 1 when a picture's cosine is below (default 0.99)"},
     [FLAG_LABELS] = {"--labels", "F",
                      "lines `PICTURE CLASS`: picture files beside F, compared as a classifier"},
+    [FLAG_AGREEMENT] = {"--min-agreement", "N",
+                        "exit 1 when fewer pictures get the same class as in FP32 (default 0)"},
     [FLAG_SHOW] = {"--show", "N", "pictures to list (default 10; the summary covers all)"},
     [FLAG_CLOCK] = {"--clock-hz", "F", "clock for times beside cycles (default 1.5e9)"},
     [FLAG_THREADS] = {"-j", "N", "threads (default: all cores)"},
@@ -64,6 +67,8 @@ static bool take(void *context, int flag, const char *value, Error *err)
     case FLAG_LABELS:
         f->labels = value;
         return true;
+    case FLAG_AGREEMENT:
+        return cli_int("--min-agreement", value, 0, IMAGES_MAX, &f->min_agreement, err);
     case FLAG_SHOW:
         return cli_int("--show", value, 0, IMAGES_MAX, &f->show, err);
     case FLAG_CLOCK:
@@ -310,7 +315,8 @@ static bool verify(const VerifyFlags *f, Setup *setup, Writer *out, Error *err)
         count_picture(&tally, setup, pictures->label[i], values, expected, d, &result, i == 0);
         if (i < f->show && !f->is_json)
             print_picture(out, setup, pictures, i, values, expected, d);
-        writer_flush(out);
+        if (!cli_flush(out, err))
+            return false;
         if (i != 0)
             continue;
         first_image = image;
@@ -322,6 +328,11 @@ static bool verify(const VerifyFlags *f, Setup *setup, Writer *out, Error *err)
     if (!(tally.worst_cosine >= f->min_cosine))
         return error_set(err, ERROR_NO, f->package, "worst cosine %.6f is below %.6f",
                          tally.worst_cosine, f->min_cosine);
+    if (tally.agree < f->min_agreement)
+        return error_set(err, ERROR_NO, f->package,
+                         "%" PRId64
+                         " of %d pictures get the same class as in FP32, expected %" PRId64,
+                         tally.agree, pictures->count, f->min_agreement);
     return true;
 }
 
@@ -348,7 +359,7 @@ int cmd_verify(int argc, char **argv)
         if (ok) {
             Writer out = writer_file(STDOUT_FILENO, &setup.keep);
             ok = verify(f, &setup, &out, &err);
-            writer_flush(&out);
+            ok = cli_flush(&out, &err) && ok;
         }
         setup_close(&setup);
         if (ok)

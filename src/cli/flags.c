@@ -76,6 +76,11 @@ bool cli_parse(int argc, char **argv, const char *usage, const char *about, cons
     return true;
 }
 
+bool cli_flush(Writer *out, Error *err)
+{
+    return writer_flush(out) || error_set(err, ERROR_INPUT, "standard output", "cannot be written");
+}
+
 bool cli_int(const char *flag, const char *text, int64_t low, int64_t high, int64_t *out,
              Error *err)
 {

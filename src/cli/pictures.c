@@ -9,6 +9,21 @@ enum { ARENA_BYTES_LOG2 = 36 };
 /* Generated pictures: standard deviation of models.md 5.1. */
 static const double TEST_PICTURE_STD = 0.5;
 
+/* Layers that the package was compiled with: members of its parameter sequences, named NAME[i]; 0 when it has none. */
+static int32_t package_layers(const Package *package)
+{
+    int64_t layers = 0;
+    for (isize i = 0; i < package->bindings.len; i++) {
+        const Binding *binding = &package->bindings.at[i];
+        isize open = str_find(binding->name, '[', 0);
+        int64_t member;
+        if (binding->kind == BINDING_WEIGHT && open >= 0 &&
+            str_to_int(str_slice(binding->name, open + 1, binding->name.len - 1), &member))
+            layers = max_i64(layers, member + 1);
+    }
+    return (int32_t)layers;
+}
+
 bool setup_open(Setup *setup, const char *package, const char *weights, int threads, bool is_quiet,
                 Error *err)
 {
@@ -17,7 +32,7 @@ bool setup_open(Setup *setup, const char *package, const char *weights, int thre
     double begin = time_seconds();
     if (!package_read(package, &setup->keep, setup->scratch, &setup->package, err))
         return false;
-    ModelOptions options = {.want_graph = true};
+    ModelOptions options = {.layers = package_layers(&setup->package), .want_graph = true};
     if (!model_open(weights, &options, &setup->keep, setup->scratch, &setup->model, err))
         return false;
     for (isize i = 0; i < setup->package.bindings.len; i++)

@@ -1,0 +1,21 @@
+# Output that cannot be written is an error; a target that is no regular file is never replaced.
+$ cd $T && tessera fixture siglip-tiny m >/dev/null 2>&1 && mkfifo pipe && mkdir dir
+$ for o in pipe dir none/p.ipuexe ""; do tessera compile m -o "$o" --tiles 64 -q >/dev/null 2>err; echo "$o: $? $(wc -l <err) $(cat err)"; done; test -p pipe && echo pipe
+$ tessera compile m -o p.ipuexe --tiles 64 -q >&- 2>err; echo "closed: $? $(cat err)"
+$ tessera compile m -o p.ipuexe --tiles 64 -q >/dev/null && tessera inspect p.ipuexe >/dev/full 2>err; echo "full: $? $(cat err)"
+$ tessera run p.ipuexe --weights m '#1' -q >/dev/full 2>err; echo "run: $? $(cat err)"
+$ ls
+---
+pipe: 2 1 tessera: pipe: cannot be written: it is no regular file
+dir: 2 1 tessera: dir: cannot be written: it is a directory
+~none/p.ipuexe: 2 1 tessera: none/p.ipuexe: cannot be written: No such file or directory
+: 2 1 tessera: output name is empty or too long
+pipe
+closed: 2 tessera: standard output: cannot be written
+full: 2 tessera: standard output: cannot be written
+run: 2 tessera: standard output: cannot be written
+dir
+err
+m
+p.ipuexe
+pipe
