@@ -547,8 +547,10 @@ template <typename Body> bool guarded(const char *where, Error *err, Body body)
     } catch (const Refusal &refusal) {
         return error_set(err, ERROR_INPUT, where, "%s", refusal.text);
     } catch (const kj::Exception &exception) {
+        /* "expected CONDITION; SENTENCE": the condition is of use to the library's authors only. */
+        const char *text = exception.getDescription().cStr(), *sentence = strrchr(text, ';');
         return error_set(err, ERROR_INPUT, where, "is no valid package: %s",
-                         exception.getDescription().cStr());
+                         sentence != nullptr && sentence[1] == ' ' ? sentence + 2 : text);
     } catch (const std::exception &exception) {
         return error_set(err, ERROR_INPUT, where, "is no valid package: %s", exception.what());
     } catch (...) {
