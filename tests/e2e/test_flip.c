@@ -25,7 +25,7 @@ static void flip_word(Rig *rig, PhysTile tile, uint32_t address, uint32_t mask)
         segment->at = copy;
         return;
     }
-    CHECK(!"address in the image");
+    test_true_(false, "address in the image", __FILE__, __LINE__);
 }
 
 /* True when the run faults or gives other bits than `good`. */
