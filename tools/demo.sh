@@ -21,14 +21,16 @@ stage "3. fashion-siglip: 50 test photographs of clothes, classified by the simu
 "$tessera" verify "$out/fashion-siglip.ipuexe" --weights models/fashion-siglip --labels models/fashion-siglip/photos/labels.txt \
     --show 10 --min-cosine 0.999 --min-agreement 49
 
+number=4
 photos="demo/photos/astronaut.jpg demo/photos/coffee.jpg"
 for model in siglip-tiny siglip-base-ish; do
-    stage "4. $model: two photographs, and the first one again"
+    stage "$number. $model: two photographs, and the first one again"
     # shellcheck disable=SC2086
     "$tessera" verify "$out/$model.ipuexe" --weights "$out/$model" $photos --min-cosine 0.999
+    number=$((number + 1))
 done
 
-stage "5. An embedding to a file"
+stage "6. An embedding to a file"
 "$tessera" run "$out/siglip-base-ish.ipuexe" --weights "$out/siglip-base-ish" demo/photos/astronaut.jpg -o "$out/astronaut.npy"
 
 printf '\nDone in %s s. Written:\n' "$(($(date +%s) - begin))"
