@@ -246,7 +246,8 @@ bool asm_assemble(Str file, Str text, AsmDefineSpan defines, const AsmIncludes *
     Statement statement;
     do {
         if (!source_next(as, &statement) ||
-            (statement.kind != STATEMENT_END && !run_statement(as, &statement))) {
+            (statement.kind != STATEMENT_END && !run_statement(as, &statement)) ||
+            err->code != ERROR_NONE) {
             return false;
         }
         if (!as->in_bundle) {

@@ -70,10 +70,10 @@ typedef struct AsmDefine {
 } AsmDefine;
 SPAN(AsmDefine);
 
-/* Finds the text of an `.include`d file; false when there is none. */
+/* Finds the text of an `.include`d file; false with *err when there is none. */
 typedef struct AsmIncludes {
     void *context;
-    bool (*find)(void *context, Str name, Str *text);
+    bool (*find)(void *context, Str name, Str *text, Error *err);
 } AsmIncludes;
 
 /* Assembles one file. Errors name file:line:column and what was expected (the first one). */

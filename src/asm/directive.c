@@ -198,8 +198,13 @@ static bool include_file(Asm *as, Cursor *cursor)
     if (!cursor_finish(as, cursor)) {
         return false;
     }
-    if (!as->includes || !as->includes->find(as->includes->context, name, &text)) {
-        return fail_at(as, as->here.column, "cannot find the included file '%.*s'", STR_ARG(name));
+    if (!as->includes) {
+        return fail_at(as, as->here.column, "expected no .include here");
+    }
+    Error err = {0};
+    if (!as->includes->find(as->includes->context, name, &text, &err)) {
+        return fail_at(as, as->here.column, "cannot include '%.*s': %s", STR_ARG(name),
+                       err.message);
     }
     return source_push(as, name, text);
 }

@@ -13,6 +13,10 @@ static int32_t add_node(Asm *as, Node node, isize first)
                 EXPRESSION_NODES_MAX);
         return -1;
     }
+    if (as->nodes.len >= NODES_MAX) {
+        fail_at(as, node.column, "expected at most %d parts in all expressions", NODES_MAX);
+        return -1;
+    }
     *vec_push(&as->nodes, &as->scratch) = node;
     return (int32_t)(as->nodes.len - 1);
 }

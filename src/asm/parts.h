@@ -20,6 +20,9 @@ enum {
     EVALUATION_DEPTH_MAX = 4096,
     EVALUATION_STEPS_MAX = 20000000,
     MACRO_PARAMETERS_MAX = 32,
+    MACROS_MAX = 10000,
+    SYMBOLS_MAX = 1 << 18, /* numeric labels included */
+    NODES_MAX = 1 << 20,   /* of expressions that wait for their symbols */
 };
 
 /* Where a piece of text stands; `outer_line` is the line of the file handed in that led to it (listings). */

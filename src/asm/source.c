@@ -329,6 +329,9 @@ bool source_define_macro(Asm *as, Cursor *cursor)
                        "macro %.*s is defined already, in line %u; expected .purgem first",
                        STR_ARG(macro.name), as->macros.at[*slot - 1].line - 1);
     }
+    if (as->macros.len >= MACROS_MAX) {
+        return fail_at(as, as->here.column, "expected at most %d macros", MACROS_MAX);
+    }
     *vec_push(&as->macros, &as->scratch) = macro;
     *slot = (uint32_t)as->macros.len;
     return true;

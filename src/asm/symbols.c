@@ -13,8 +13,13 @@ static Section *section_at(const Asm *as, int32_t section)
     return &as->object->sections.at[section];
 }
 
+/* Too many: the first symbol stands in and the error ends the assembly after this statement. */
 static int32_t add_symbol(Asm *as, Str name)
 {
+    if (as->object->symbols.len >= SYMBOLS_MAX) {
+        fail_at(as, as->here.column, "expected at most %d symbols", SYMBOLS_MAX);
+        return 0;
+    }
     *vec_push(&as->object->symbols, as->keep) = (Symbol){.name = name, .section = SYMBOL_UNDEFINED};
     *vec_push(&as->symbol_state, &as->scratch) = (SymbolState){.place = as->here};
     return (int32_t)(as->object->symbols.len - 1);

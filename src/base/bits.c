@@ -2,7 +2,7 @@
  *
  * The CRC is the IEEE one (reflected polynomial 0xedb88320), four bits at a time: the table of
  * sixteen entries is computed by the compiler and small enough to read. The hash multiplies 64-bit
- * words and folds the halves; it is not part of any file format.
+ * words and folds the halves; fixtures and graph digests are made of it, so it stays as it is.
  */
 #include "base/bits.h"
 

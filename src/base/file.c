@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -83,25 +84,46 @@ bool file_read(const char *path, isize max_bytes, Arena *arena, Str *out, Error 
     return ok;
 }
 
+/* The file that a rename may replace: never a link (its target instead), a device, a pipe or a directory. */
+static bool resolve_output(const char *path, char *out, size_t out_bytes, Error *err)
+{
+    struct stat info;
+    char *target = NULL;
+    if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode)) {
+        bool is_descriptor = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+        target = is_descriptor ? NULL : realpath(path, NULL);
+        if (target == NULL) {
+            return error_set(err, ERROR_INPUT, path, "cannot be written: it is %s",
+                             is_descriptor ? "no regular file" : "a link to nothing");
+        }
+    }
+    const char *name = target != NULL ? target : path;
+    size_t len = strlen(name);
+    bool is_there = stat(name, &info) == 0;
+    bool is_good = len > 0 && len < out_bytes && (!is_there || S_ISREG(info.st_mode));
+    if (is_good) {
+        memcpy(out, name, len + 1);
+    } else if (len == 0 || len >= out_bytes) {
+        error_set(err, ERROR_INPUT, path, "output name is empty or too long");
+    } else {
+        error_set(err, ERROR_INPUT, path, "cannot be written: it is %s",
+                  S_ISDIR(info.st_mode) ? "a directory" : "no regular file");
+    }
+    free(target);
+    return is_good;
+}
+
 bool file_begin(FileOut *out, const char *path, Error *err)
 {
     out->fd = -1;
     out->path[0] = '\0';
     out->temporary[0] = '\0';
-    size_t len = strlen(path);
-    if (len == 0 || len >= sizeof out->path) {
-        return error_set(err, ERROR_INPUT, path, "output name is empty or too long");
+    if (!resolve_output(path, out->path, sizeof out->path, err)) {
+        return false;
     }
-    struct stat info;
-    if (stat(path, &info) == 0 &&
-        !S_ISREG(info.st_mode)) { /* a rename would replace a device or a pipe */
-        return error_set(err, ERROR_INPUT, path, "cannot be written: it is %s",
-                         S_ISDIR(info.st_mode) ? "a directory" : "no regular file");
-    }
-    memcpy(out->path, path, len + 1);
     for (int attempt = 0; attempt < 100; attempt++) {
-        (void)snprintf(out->temporary, sizeof out->temporary, "%s.%ld.%d.tmp", path, (long)getpid(),
-                       attempt);
+        (void)snprintf(out->temporary, sizeof out->temporary, "%s.%ld.%d.tmp", out->path,
+                       (long)getpid(), attempt);
         if (!cleanup_add(out->temporary)) {
             out->temporary[0] = '\0';
             return error_set(err, ERROR_INPUT, path, "too many output files are open at once");
@@ -119,6 +141,23 @@ bool file_begin(FileOut *out, const char *path, Error *err)
     }
     out->temporary[0] = '\0';
     return error_set(err, ERROR_INPUT, path, "cannot be written: no free temporary name beside it");
+}
+
+bool file_probe(const char *path, Error *err)
+{
+    FileOut out;
+    if (!file_begin(&out, path, err)) {
+        return false;
+    }
+    file_abandon(&out);
+    return true;
+}
+
+bool file_is_same(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+           of_a.st_ino == of_b.st_ino;
 }
 
 bool file_append(FileOut *out, const void *bytes, isize len, Error *err)

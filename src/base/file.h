@@ -20,3 +20,7 @@ bool file_commit(FileOut *out, Error *err);
 void file_abandon(FileOut *out);
 bool file_write(const char *path, Str bytes, Error *err);
 bool dir_make(const char *path, Error *err);
+/* Can `path` be written? Asked before long work, so that the work is not lost. */
+bool file_probe(const char *path, Error *err);
+/* Both exist and are one file, whatever their names. */
+bool file_is_same(const char *a, const char *b);

@@ -85,6 +85,12 @@ int cpu_count(void)
     return online > 0 ? (int)online : 1;
 }
 
+int thread_count(int requested)
+{
+    int threads = requested > 0 ? requested : cpu_count();
+    return threads < THREADS_MAX ? threads : THREADS_MAX;
+}
+
 double time_seconds(void)
 {
     struct timespec now;

@@ -180,3 +180,29 @@ uint64_t str_hash(Str s)
 {
     return hash64_of(s.at, s.len, 0);
 }
+
+Str str_shown(Str s, Arena *arena)
+{
+    enum { SHOWN_BYTES = 100 };
+    static const char digits[] = "0123456789abcdef";
+    isize shown = s.len < SHOWN_BYTES ? s.len : SHOWN_BYTES;
+    char *out = arena_alloc(arena, 4 * shown + 4, 1);
+    isize len = 0;
+    for (isize i = 0; i < shown; i++) {
+        uint8_t c = (uint8_t)s.at[i];
+        if (c >= 0x20 && c < 0x7f && c != '\\' && c != '"') {
+            out[len++] = (char)c;
+        } else {
+            out[len++] = '\\';
+            out[len++] = 'x';
+            out[len++] = digits[c >> 4];
+            out[len++] = digits[c & 15];
+        }
+    }
+    if (shown < s.len) {
+        memcpy(out + len, "...", 3);
+        len += 3;
+    }
+    out[len] = '\0';
+    return (Str){out, len};
+}

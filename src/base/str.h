@@ -27,6 +27,8 @@ isize str_find(Str s, char c, isize from);
 Str str_copy(Str s, Arena *arena);
 /* printf into the arena; NUL-terminated behind its end. */
 Str str_format(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Printable form of untrusted text, at most 100 bytes of it, NUL-terminated behind its end. */
+Str str_shown(Str s, Arena *arena);
 /* Whole string must be a number (decimal, 0x, optional sign); false if it is not or overflows. */
 bool str_to_int(Str s, int64_t *out);
 bool str_to_f64(Str s, double *out);

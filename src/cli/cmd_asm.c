@@ -70,14 +70,13 @@ typedef struct IncludeContext {
     Arena *arena;
 } IncludeContext;
 
-static bool find_include(void *context, Str name, Str *text)
+static bool find_include(void *context, Str name, Str *text, Error *err)
 {
     IncludeContext *include = context;
     bool is_absolute = str_starts(name, S("/"));
     Str path = str_format(include->arena, "%.*s%.*s", is_absolute ? 0 : (int)include->folder.len,
                           include->folder.at, STR_ARG(name));
-    Error err = {0};
-    return file_read(path.at, SOURCE_BYTES_MAX, include->arena, text, &err);
+    return file_read(path.at, SOURCE_BYTES_MAX, include->arena, text, err);
 }
 
 static bool print_listing(const Object *object, const Resolved *resolved, Str source, Arena scratch)

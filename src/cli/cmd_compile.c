@@ -49,7 +49,8 @@ static const Flag flags[] = {
     [FLAG_PRECISION] = {"--precision", "fp16", "fp16 in this version"},
     [FLAG_DUMP] = {"--dump", "STAGES",
                    "print stages as text: graph,plan,work,place,exchange,rows,code"},
-    [FLAG_STOP] = {"--stop-after", "STAGE", "stop there and write no package"},
+    [FLAG_STOP] = {"--stop-after", "STAGE",
+                   "stop there (a name as for --dump) and write no package"},
     [FLAG_TILE] = {"--dump-tile", "P", "physical tile whose code is dumped (default 0)"},
     [FLAG_THREADS] = {"-j", "N", "threads (default: all cores)"},
     [FLAG_JSON] = {"--json", NULL, "summary as JSON"},
@@ -68,16 +69,16 @@ static const Flag flags[] = {
 static bool take_stages(const char *value, uint32_t *mask, Error *err)
 {
     Str rest = str_of(value);
-    while (rest.len > 0) {
+    do {
         Str name = str_cut(&rest, ',');
         Stage stage;
-        if (!stage_find(name, &stage))
+        if (!stage_find(name, &stage) || !stage_has_text(stage))
             return error_set(err, ERROR_INPUT, NULL,
-                             "option --dump: unknown stage %.*s (graph, plan, work, place, "
+                             "option --dump: no stage \"%.*s\" (graph, plan, work, place, "
                              "exchange, rows, code)",
                              STR_ARG(name));
         *mask |= 1u << stage;
-    }
+    } while (rest.len > 0);
     return true;
 }
 
@@ -120,9 +121,13 @@ static bool take(void *context, int flag, const char *value, Error *err)
     case FLAG_DUMP:
         return take_stages(value, &f->dump, err);
     case FLAG_STOP:
-        if (stage_find(str_of(value), &f->stop_after))
+        if (stage_find(str_of(value), &f->stop_after) && stage_has_text(f->stop_after))
             return true;
-        return error_set(err, ERROR_INPUT, NULL, "option --stop-after: unknown stage %s", value);
+        return error_set(
+            err, ERROR_INPUT, NULL,
+            "option --stop-after: no stage \"%s\" (graph, plan, work, place, exchange, "
+            "rows, code)",
+            value);
     case FLAG_TILE:
         return cli_int("--dump-tile", value, 0, CHIP_TILES - 1, &f->tile, err);
     case FLAG_THREADS:
@@ -150,7 +155,7 @@ static bool take(void *context, int flag, const char *value, Error *err)
 }
 
 static void print_summary(Writer *out, const CompileFlags *f, const Model *model,
-                          const CompileResult *r, double seconds)
+                          const CompileResult *r, double seconds, Arena scratch)
 {
     const Package *p = &r->package;
     int64_t phases = 0;
@@ -177,8 +182,9 @@ static void print_summary(Writer *out, const CompileFlags *f, const Model *model
         return;
     }
     write_fmt(out, "%s\n", f->output);
-    write_fmt(out, "  model              %.*s, %" PRId64 " parameters, %d tiles\n",
-              STR_ARG(model->name), model->parameters, p->tiles_used);
+    write_fmt(out, "  model              %.*s, %" PRId64 " parameters, %d tile%s\n",
+              STR_ARG(str_shown(model->name, &scratch)), model->parameters, p->tiles_used,
+              p->tiles_used == 1 ? "" : "s");
     write_fmt(out, "  estimated          %" PRId64 " cycles a call\n",
               r->plan.estimate.estimated_cycles);
     write_fmt(out,
@@ -187,9 +193,9 @@ static void print_summary(Writer *out, const CompileFlags *f, const Model *model
     write_fmt(out, "  bytes per tile     min %" PRId64 "  median %" PRId64 "  max %" PRId64 "\n",
               p->tile_bytes_min, p->tile_bytes_median, p->tile_bytes_max);
     write_fmt(out, "  compiled in        %.2f s host time (", seconds);
-    for (int s = 0, n = 0; s < STAGE_COUNT; s++)
-        if (r->seconds[s] >= 0.005)
-            write_fmt(out, "%s%.*s %.2f", n++ ? ", " : "", STR_ARG(stage_name((Stage)s)),
+    for (int s = STAGE_PLAN; s < STAGE_COUNT; s++)
+        if (s != STAGE_ROWS) /* encoded by exchange */
+            write_fmt(out, "%s%.*s %.2f", s > STAGE_PLAN ? ", " : "", STR_ARG(stage_name((Stage)s)),
                       r->seconds[s]);
     write_fmt(out, "), peak memory %.0f MiB\n", (double)cli_peak_bytes() / 1048576.0);
     if (!f->is_verbose)
@@ -204,18 +210,13 @@ static void print_summary(Writer *out, const CompileFlags *f, const Model *model
     }
 }
 
-static bool compile_model(const CompileFlags *f, Error *err)
+/* Everything behind opening the model. */
+static bool compile_graph(const CompileFlags *f, const Model *model, Arena *keep, Arena scratch,
+                          double begin, Error *err)
 {
-    double begin = time_seconds();
-    Arena keep = arena_create((isize)1 << KEEP_BYTES_LOG2),
-          scratch = arena_create((isize)1 << KEEP_BYTES_LOG2);
-    Writer out = writer_file(STDOUT_FILENO, &keep), progress = writer_file(STDERR_FILENO, &keep);
-    Model model;
-    ModelOptions model_options = {.layers = (int32_t)f->layers, .want_graph = true};
+    Writer out = writer_file(STDOUT_FILENO, keep), progress = writer_file(STDERR_FILENO, keep);
     KernelLibrary library;
-    if (!model_open(f->model, &model_options, &keep, scratch, &model, err))
-        return false;
-    if (!library_load(&keep, scratch, &library, err))
+    if (!library_load(keep, scratch, &library, err))
         return false;
     CompileOptions options = {.tiles = (int32_t)f->tiles,
                               .threads = (int)f->threads,
@@ -226,18 +227,30 @@ static bool compile_model(const CompileFlags *f, Error *err)
                               .progress = f->is_quiet ? NULL : &progress};
     CompileResult result;
     if (!f->is_quiet) {
-        write_fmt(&progress, "compiling %.*s\n", STR_ARG(model.name));
+        write_fmt(&progress, "compiling %.*s\n", STR_ARG(str_shown(model->name, &scratch)));
         writer_flush(&progress);
     }
-    bool ok = compile_plan(&model.graph, &library, &options, &keep, scratch, &result, err);
-    if (ok && f->stop_after == STAGE_PACKAGE) {
+    if (!compile_plan(&model->graph, &library, &options, keep, scratch, &result, err))
+        return false;
+    if (f->stop_after == STAGE_PACKAGE) {
         double write_begin = time_seconds();
-        ok = package_write(&result.package, f->output, scratch, err);
+        if (!package_write(&result.package, f->output, scratch, err))
+            return false;
         result.seconds[STAGE_PACKAGE] = time_seconds() - write_begin;
-        if (ok)
-            print_summary(&out, f, &model, &result, time_seconds() - begin);
+        print_summary(&out, f, model, &result, time_seconds() - begin, scratch);
     }
-    ok = ok && cli_flush(&out, err);
+    return cli_flush(&out, err);
+}
+
+static bool compile_model(const CompileFlags *f, Error *err)
+{
+    double begin = time_seconds();
+    Arena keep = arena_create((isize)1 << KEEP_BYTES_LOG2),
+          scratch = arena_create((isize)1 << KEEP_BYTES_LOG2);
+    Model model = {.checkpoint.fd = -1};
+    ModelOptions options = {.layers = (int32_t)f->layers, .want_graph = true};
+    bool ok = model_open(f->model, &options, &keep, scratch, &model, err) &&
+              compile_graph(f, &model, &keep, scratch, begin, err);
     model_close(&model);
     arena_destroy(&keep);
     arena_destroy(&scratch);
@@ -259,6 +272,15 @@ int cmd_compile(int argc, char **argv)
         error_set(&err, ERROR_INPUT, NULL, "compile needs a MODEL (see tessera compile --help)");
     if (f.output == NULL && f.stop_after == STAGE_PACKAGE)
         error_set(&err, ERROR_INPUT, NULL, "compile needs -o P.ipuexe (or --stop-after STAGE)");
+    if (f.stop_after != STAGE_PACKAGE && (f.is_json || f.output != NULL))
+        error_set(&err, ERROR_INPUT, NULL, "option %s needs the package, without --stop-after",
+                  f.is_json ? "--json" : "-o");
+    if (f.dump != 0 && f.is_json)
+        error_set(&err, ERROR_INPUT, NULL, "options --dump and --json exclude each other");
+    if (f.dump >> f.stop_after > 1)
+        error_set(&err, ERROR_INPUT, NULL, "option --dump: a stage behind --stop-after");
+    if (err.code == ERROR_NONE && f.output != NULL)
+        cli_output(f.output, &f.model, 1, &err);
     if (err.code != ERROR_NONE || !compile_model(&f, &err))
         return cli_fail(&err);
     return 0;

@@ -48,6 +48,8 @@ int cmd_inspect(int argc, char **argv)
     Package package;
     if (f.package == NULL)
         error_set(&err, ERROR_INPUT, NULL, "inspect needs P.ipuexe (see tessera inspect --help)");
+    else if (f.is_json && f.code_tile >= 0)
+        error_set(&err, ERROR_INPUT, NULL, "options --json and --code exclude each other");
     if (err.code != ERROR_NONE || !package_read(f.package, &keep, scratch, &package, &err))
         return cli_fail(&err);
     Writer out = writer_file(STDOUT_FILENO, &keep);

@@ -5,14 +5,17 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { IMAGES_MAX = 4096, SHOWN_VALUES = 6 };
+enum { SHOWN_VALUES = 6 };
+
+static const int64_t OUTPUT_BYTES_MAX = (int64_t)1 << 33;
 
 typedef struct RunFlags {
     const char *package, *weights, *output;
-    const char *image[IMAGES_MAX];
+    const char *image[IMAGES_MAX + 2]; /* room for package and weights */
     int image_count;
     int64_t threads, calls;
     double clock_hz;
+    int64_t max_cycles;
     bool is_json, is_quiet;
 } RunFlags;
 
@@ -22,6 +25,7 @@ enum {
     FLAG_INPUT,
     FLAG_CALLS,
     FLAG_CLOCK,
+    FLAG_MAX_CYCLES,
     FLAG_THREADS,
     FLAG_JSON,
     FLAG_QUIET,
@@ -32,10 +36,14 @@ static const Flag flags[] = {
     [FLAG_WEIGHTS] = {"--weights", "MODEL",
                       "checkpoint directory that fills the package's parameters"},
     [FLAG_OUTPUT] = {"-o", "E.npy",
-                     "write all outputs, [images, columns] (or [images, rows, columns])"},
-    [FLAG_INPUT] = {"--input", "X.npy", "a prepared picture, float32 [height, width, 3]"},
+                     "write all outputs: [calls * pictures, columns] (or [.., rows, columns])"},
+    [FLAG_INPUT] =
+        {"--input", "X.npy",
+         "the same as naming X.npy: resized and normalised values, float32 [height, width, 3]"},
     [FLAG_CALLS] = {"--calls", "N", "run the list of pictures N times (default 1)"},
     [FLAG_CLOCK] = {"--clock-hz", "F", "clock for times beside cycles (default 1.5e9)"},
+    [FLAG_MAX_CYCLES] = {"--max-cycles", "N",
+                         "give up a call after N simulated cycles (default 1e8)"},
     [FLAG_THREADS] = {"-j", "N", "threads (default: all cores)"},
     [FLAG_JSON] = {"--json", NULL, "one JSON object a call"},
     [FLAG_QUIET] = {"-q", NULL, "no progress"},
@@ -65,10 +73,9 @@ static bool take(void *context, int flag, const char *value, Error *err)
     case FLAG_CALLS:
         return cli_int("--calls", value, 1, 1000000, &f->calls, err);
     case FLAG_CLOCK:
-        if (str_to_f64(str_of(value), &f->clock_hz) && f->clock_hz >= 1e6 && f->clock_hz <= 1e11)
-            return true;
-        return error_set(err, ERROR_INPUT, NULL, "option --clock-hz: expected 1e6..1e11, found %s",
-                         value);
+        return cli_f64("--clock-hz", value, 1e6, 1e11, &f->clock_hz, err);
+    case FLAG_MAX_CYCLES:
+        return cli_int("--max-cycles", value, 1, MAX_CYCLES, &f->max_cycles, err);
     case FLAG_THREADS:
         return cli_int("-j", value, 1, 256, &f->threads, err);
     case FLAG_JSON:
@@ -86,6 +93,7 @@ static bool take(void *context, int flag, const char *value, Error *err)
 static void print_call(Writer *out, const RunFlags *f, const Setup *setup, const char *image,
                        const float *values, const RunResult *result)
 {
+    Arena scratch = setup->scratch;
     int64_t top = largest(values, setup->output_elems);
     bool has_label = setup->model.config.classes > 0 && setup->model.config.labels != NULL &&
                      top < setup->model.config.classes;
@@ -110,7 +118,8 @@ static void print_call(Writer *out, const RunFlags *f, const Setup *setup, const
     write_fmt(out, "\n  host time of the simulation %.2f s\n", result->host_seconds);
     if (has_label) {
         write_fmt(out, "  class %" PRId64 " (%.*s), logit %.4f\n", top,
-                  STR_ARG(setup->model.config.labels[top]), (double)values[top]);
+                  STR_ARG(str_shown(setup->model.config.labels[top], &scratch)),
+                  (double)values[top]);
         return;
     }
     write_fmt(out, "  output [%d, %d]:", setup->output->rows, setup->output->cols);
@@ -119,36 +128,44 @@ static void print_call(Writer *out, const RunFlags *f, const Setup *setup, const
     write_fmt(out, "%s\n", setup->output_elems > SHOWN_VALUES ? " ..." : "");
 }
 
-static bool run_pictures(const RunFlags *f, Error *err)
+static bool write_outputs(const RunFlags *f, const Setup *setup, int64_t calls, const float *all,
+                          Error *err)
 {
-    Setup setup;
-    bool ok = setup_open(&setup, f->package, f->weights, (int)f->threads, f->is_quiet, err);
-    if (ok) {
-        Writer out = writer_file(STDOUT_FILENO, &setup.keep);
-        int64_t calls = f->calls * f->image_count;
-        float *all = arena_array(&setup.keep, float, calls *setup.output_elems);
-        for (int i = 0; ok && i < f->image_count; i++) {
-            float *image;
-            ok = setup_image(&setup, f->image[i], &image, err);
-            for (int64_t c = 0; ok && c < f->calls; c++) {
-                float *output = all + (c * f->image_count + i) * setup.output_elems;
-                RunResult result;
-                ok = setup_run(&setup, image, output, &result, err);
-                if (ok)
-                    print_call(&out, f, &setup, f->image[i], output, &result);
-                ok = ok && cli_flush(&out, err);
-            }
-        }
-        if (ok && f->output != NULL) {
-            Shape shape = {setup.output->rows == 1 ? 2 : 3,
-                           {calls, setup.output->rows, setup.output->cols}};
-            if (shape.rank == 2)
-                shape.dim[1] = setup.output->cols;
-            ok = npy_write(f->output, all, &shape, setup.scratch, err);
-        }
+    Shape shape = {setup->output->rows == 1 ? 2 : 3,
+                   {calls, setup->output->rows, setup->output->cols}};
+    if (shape.rank == 2)
+        shape.dim[1] = setup->output->cols;
+    return npy_write(f->output, all, &shape, setup->scratch, err);
+}
+
+static bool run_pictures(const RunFlags *f, Setup *setup, Error *err)
+{
+    Writer out = writer_file(STDOUT_FILENO, &setup->keep);
+    /* Only a file needs the outputs of all calls. */
+    int64_t calls = f->output != NULL ? f->calls * f->image_count : 1, elems = setup->output_elems;
+    int64_t kept = calls * elems * (int64_t)sizeof(float);
+    if (calls > OUTPUT_BYTES_MAX / (elems * (int64_t)sizeof(float)))
+        return error_set(err, ERROR_INPUT, f->output,
+                         "%" PRId64 " outputs of %" PRId64 " values are more than %" PRId64
+                         " GiB; use fewer --calls",
+                         calls, elems, OUTPUT_BYTES_MAX >> 30);
+    float *all = arena_alloc(&setup->keep, kept, 64);
+    if (!setup_check_images(setup, f->image, f->image_count, err))
+        return false;
+    for (int64_t c = 0; c < f->calls * f->image_count; c++) {
+        Arena before = setup->keep; /* a picture lives for its call */
+        const char *path = f->image[c % f->image_count];
+        float *image, *output = all + (f->output != NULL ? c * elems : 0);
+        RunResult result;
+        if (!setup_image(setup, path, &image, err) ||
+            !setup_run(setup, image, output, &result, err))
+            return false;
+        print_call(&out, f, setup, path, output, &result);
+        if (!cli_flush(&out, err))
+            return false;
+        setup->keep = before;
     }
-    setup_close(&setup);
-    return ok;
+    return f->output == NULL || write_outputs(f, setup, calls, all, err);
 }
 
 int cmd_run(int argc, char **argv)
@@ -162,10 +179,24 @@ int cmd_run(int argc, char **argv)
         return done;
     Error err = {0};
     if (f.package == NULL || f.weights == NULL || f.image_count == 0)
-        error_set(&err, ERROR_INPUT, NULL,
-                  "run needs P.ipuexe, --weights MODEL and at least one picture (see tessera run "
-                  "--help)");
-    if (err.code != ERROR_NONE || !run_pictures(&f, &err))
+        error_set(&err, ERROR_INPUT, NULL, "%s is missing (see tessera run --help)",
+                  f.package == NULL   ? "P.ipuexe"
+                  : f.weights == NULL ? "--weights MODEL"
+                                      : "a picture");
+    const char **inputs = f.image; /* pictures, package, weights */
+    inputs[f.image_count] = f.package;
+    inputs[f.image_count + 1] = f.weights;
+    if (err.code == ERROR_NONE && f.output != NULL)
+        cli_output(f.output, inputs, f.image_count + 2, &err);
+    if (err.code != ERROR_NONE)
         return cli_fail(&err);
-    return 0;
+    Setup setup;
+    SetupOptions options = {.package = f.package,
+                            .weights = f.weights,
+                            .threads = (int)f.threads,
+                            .cycles_max = f.max_cycles,
+                            .is_quiet = f.is_quiet};
+    bool ok = setup_open(&setup, &options, &err) && run_pictures(&f, &setup, &err);
+    setup_close(&setup);
+    return ok ? 0 : cli_fail(&err);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { IMAGES_MAX = 4096 };
+static const double PROGRESS_SECONDS = 5;
 
 typedef struct VerifyFlags {
     const char *package, *weights, *labels;
@@ -16,6 +16,7 @@ typedef struct VerifyFlags {
     int image_count;
     int64_t threads, show, min_agreement;
     double min_cosine, clock_hz;
+    int64_t max_cycles;
     bool is_json, is_quiet;
 } VerifyFlags;
 
@@ -26,6 +27,7 @@ enum {
     FLAG_AGREEMENT,
     FLAG_SHOW,
     FLAG_CLOCK,
+    FLAG_MAX_CYCLES,
     FLAG_THREADS,
     FLAG_JSON,
     FLAG_QUIET
@@ -36,24 +38,17 @@ static const Flag flags[] = {
                       "checkpoint directory that fills the package's parameters"},
     [FLAG_COSINE] = {"--min-cosine", "C", "exit 1 when a picture's cosine is below (default 0.99)"},
     [FLAG_LABELS] = {"--labels", "F",
-                     "lines `PICTURE CLASS`: picture files beside F, compared as a classifier"},
+                     "lines `PICTURE CLASS`: files beside F, the class as a number from 0"},
     [FLAG_AGREEMENT] = {"--min-agreement", "N",
                         "exit 1 when fewer pictures get the same class as in FP32 (default 0)"},
     [FLAG_SHOW] = {"--show", "N", "pictures to list (default 10; the summary covers all)"},
     [FLAG_CLOCK] = {"--clock-hz", "F", "clock for times beside cycles (default 1.5e9)"},
+    [FLAG_MAX_CYCLES] = {"--max-cycles", "N",
+                         "give up a call after N simulated cycles (default 1e8)"},
     [FLAG_THREADS] = {"-j", "N", "threads (default: all cores)"},
     [FLAG_JSON] = {"--json", NULL, "summary as JSON"},
     [FLAG_QUIET] = {"-q", NULL, "no progress"},
 };
-
-static bool take_f64(const char *flag, const char *value, double low, double high, double *out,
-                     Error *err)
-{
-    if (str_to_f64(str_of(value), out) && *out >= low && *out <= high)
-        return true;
-    return error_set(err, ERROR_INPUT, NULL, "option %s: expected %g..%g, found %s", flag, low,
-                     high, value);
-}
 
 static bool take(void *context, int flag, const char *value, Error *err)
 {
@@ -63,7 +58,7 @@ static bool take(void *context, int flag, const char *value, Error *err)
         f->weights = value;
         return true;
     case FLAG_COSINE:
-        return take_f64("--min-cosine", value, -1, 1, &f->min_cosine, err);
+        return cli_f64("--min-cosine", value, -1, 1, &f->min_cosine, err);
     case FLAG_LABELS:
         f->labels = value;
         return true;
@@ -72,7 +67,9 @@ static bool take(void *context, int flag, const char *value, Error *err)
     case FLAG_SHOW:
         return cli_int("--show", value, 0, IMAGES_MAX, &f->show, err);
     case FLAG_CLOCK:
-        return take_f64("--clock-hz", value, 1e6, 1e11, &f->clock_hz, err);
+        return cli_f64("--clock-hz", value, 1e6, 1e11, &f->clock_hz, err);
+    case FLAG_MAX_CYCLES:
+        return cli_int("--max-cycles", value, 1, MAX_CYCLES, &f->max_cycles, err);
     case FLAG_THREADS:
         return cli_int("-j", value, 1, 256, &f->threads, err);
     case FLAG_JSON:
@@ -116,9 +113,10 @@ static bool read_labels(const VerifyFlags *f, Setup *setup, Pictures *pictures, 
         Str name = str_cut(&rest, ' ');
         int64_t label;
         if (!str_to_int(str_trim(rest), &label) || label < 0 || label >= setup->output_elems)
-            return error_set(err, ERROR_INPUT, f->labels,
-                             "line %d: expected `PICTURE CLASS` with a class below %" PRId64, line,
-                             setup->output_elems);
+            return error_set(
+                err, ERROR_INPUT, f->labels,
+                "line %d: expected `PICTURE CLASS`, the class a number from 0 to %" PRId64, line,
+                setup->output_elems - 1);
         if (pictures->count == IMAGES_MAX)
             return error_set(err, ERROR_INPUT, f->labels, "at most %d pictures", IMAGES_MAX);
         pictures->path[pictures->count] =
@@ -142,10 +140,6 @@ static bool oracle_output(Setup *setup, const float *image, int threads, float *
         const Value *value = &graph->values.at[v];
         if (!value->is_output)
             continue;
-        if ((int64_t)value->rows * value->cols != setup->output_elems)
-            return error_set(err, ERROR_INPUT, NULL,
-                             "the package's output [%d, %d] is not the checkpoint's [%d, %d]",
-                             setup->output->rows, setup->output->cols, value->rows, value->cols);
         memcpy(output, run.value[v], (size_t)setup->output_elems * sizeof *output);
         break;
     }
@@ -160,11 +154,11 @@ typedef struct Tally {
         cycles_high; /* the first picture at both ends of the phase constant */
 } Tally;
 
-static Str label_of(const Setup *setup, int64_t class)
+static Str label_of(const Setup *setup, int64_t class, Arena *scratch)
 {
     bool known =
         setup->model.config.labels != NULL && class >= 0 && class < setup->model.config.classes;
-    return known ? setup->model.config.labels[class] : S("?");
+    return known ? str_shown(setup->model.config.labels[class], scratch) : S("?");
 }
 
 static void print_picture(Writer *out, const Setup *setup, const Pictures *pictures, int i,
@@ -176,14 +170,14 @@ static void print_picture(Writer *out, const Setup *setup, const Pictures *pictu
             path = str_slice(path, c + 1, path.len);
             break;
         }
-    write_fmt(out, "  %-16.*s cosine %.6f  max abs error %.5f", STR_ARG(path), d.cosine,
-              d.max_abs_error);
+    write_fmt(out, "  %-16.*s cosine %.6f  error %.5f", STR_ARG(path), d.cosine, d.max_abs_error);
     if (setup->model.config.classes > 0) {
-        Str predicted = label_of(setup, largest(values, setup->output_elems));
-        Str oracle = label_of(setup, largest(expected, setup->output_elems));
-        Str truth = label_of(setup, pictures->label[i]);
-        write_fmt(out, "  predicted %-12.*s true %-12.*s FP32 %-12.*s", STR_ARG(predicted),
-                  STR_ARG(truth), STR_ARG(oracle));
+        Arena scratch = setup->scratch;
+        Str predicted = label_of(setup, largest(values, setup->output_elems), &scratch);
+        Str oracle = label_of(setup, largest(expected, setup->output_elems), &scratch);
+        write_fmt(out, "  %-11.*s FP32 %-11.*s", STR_ARG(predicted), STR_ARG(oracle));
+        if (pictures->label[i] >= 0)
+            write_fmt(out, " true %.*s", STR_ARG(label_of(setup, pictures->label[i], &scratch)));
     }
     write_fmt(out, "\n");
 }
@@ -253,7 +247,7 @@ static void print_summary(Writer *out, const VerifyFlags *f, const Setup *setup,
               PHASE_COST_LOW, t->cycles_low, PHASE_COST_HIGH, t->cycles_high);
     write_fmt(out,
               "\n  bytes per tile: min %" PRId64 ", median %" PRId64 ", max %" PRId64
-              " on %d tiles; host time %.2f s a call, peak memory %.0f MiB\n",
+              " on %d tiles\n  host time %.2f s a call, peak memory %.0f MiB\n",
               setup->package.tile_bytes_min, setup->package.tile_bytes_median,
               setup->package.tile_bytes_max, setup->package.tiles_used, t->host_seconds / count,
               (double)cli_peak_bytes() / 1048576.0);
@@ -293,18 +287,33 @@ static bool verify(const VerifyFlags *f, Setup *setup, Writer *out, Error *err)
     }
     if (f->labels != NULL && !read_labels(f, setup, pictures, err))
         return false;
+    bool is_classifier = setup->model.config.classes > 0;
+    if (!is_classifier && (f->labels != NULL || f->min_agreement > 0))
+        return error_set(err, ERROR_INPUT, f->weights,
+                         "is no classifier, so there are no classes for %s",
+                         f->labels != NULL ? "--labels" : "--min-agreement");
+    if (f->labels != NULL && pictures->count == f->image_count)
+        return error_set(err, ERROR_INPUT, f->labels, "names no picture");
     if (pictures->count == 0) {
         pictures->count = 2;
         pictures->path[0] = "#1";
         pictures->path[1] = "#2";
         pictures->label[0] = pictures->label[1] = -1;
     }
+    if (f->min_agreement > pictures->count)
+        return error_set(err, ERROR_INPUT, NULL,
+                         "option --min-agreement: %" PRId64 " of %d pictures are impossible",
+                         f->min_agreement, pictures->count);
+    if (!setup_check_images(setup, pictures->path, pictures->count, err))
+        return false;
     int64_t elems = setup->output_elems;
+    double shown_at = time_seconds();
     float *first = arena_array(&setup->keep, float, elems),
           *values = arena_array(&setup->keep, float, elems);
     float *expected = arena_array(&setup->keep, float, elems), *first_image = NULL;
     Tally tally = {0};
     for (int i = 0; i < pictures->count; i++) {
+        Arena before = setup->keep;
         float *image;
         RunResult result;
         if (!setup_image(setup, pictures->path[i], &image, err) ||
@@ -317,8 +326,14 @@ static bool verify(const VerifyFlags *f, Setup *setup, Writer *out, Error *err)
             print_picture(out, setup, pictures, i, values, expected, d);
         if (!cli_flush(out, err))
             return false;
-        if (i != 0)
+        if (!f->is_quiet && i >= f->show && time_seconds() > shown_at + PROGRESS_SECONDS) {
+            fprintf(stderr, "  %d of %d pictures\n", i + 1, pictures->count);
+            shown_at = time_seconds();
+        }
+        if (i != 0) {
+            setup->keep = before; /* only the first picture is needed again */
             continue;
+        }
         first_image = image;
         memcpy(first, values, (size_t)elems * sizeof *first);
     }
@@ -326,7 +341,7 @@ static bool verify(const VerifyFlags *f, Setup *setup, Writer *out, Error *err)
         return false;
     print_summary(out, f, setup, &tally, pictures->count);
     if (!(tally.worst_cosine >= f->min_cosine))
-        return error_set(err, ERROR_NO, f->package, "worst cosine %.6f is below %.6f",
+        return error_set(err, ERROR_NO, f->package, "worst cosine %.9g is below %.9g",
                          tally.worst_cosine, f->min_cosine);
     if (tally.agree < f->min_agreement)
         return error_set(err, ERROR_NO, f->package,
@@ -342,12 +357,12 @@ int cmd_verify(int argc, char **argv)
     VerifyFlags *f = arena_new(&arena, VerifyFlags);
     *f = (VerifyFlags){.min_cosine = 0.99, .clock_hz = 1.5e9, .show = 10};
     int done;
-    if (!cli_parse(argc, argv, "P.ipuexe --weights MODEL [IMAGE...] [OPTIONS]",
-                   "Runs pictures (default: two generated ones) and compares every output with the "
-                   "FP32 oracle; runs the first picture\n"
-                   "again and wants identical bits. Exit 1 when a cosine is below the threshold or "
-                   "bits differ.",
-                   flags, sizeof flags / sizeof *flags, take, f, &done))
+    if (!cli_parse(
+            argc, argv, "P.ipuexe --weights MODEL [IMAGE...] [OPTIONS]",
+            "Runs pictures (JPEG, PNG, .npy, #N; default: #1 and #2) and compares every output "
+            "with the FP32 oracle;\nruns the first picture again and wants identical bits. "
+            "Exit 1 when a cosine or the agreement is below its\nthreshold or bits differ.",
+            flags, sizeof flags / sizeof *flags, take, f, &done))
         return done;
     Error err = {0};
     if (f->package == NULL || f->weights == NULL)
@@ -355,7 +370,12 @@ int cmd_verify(int argc, char **argv)
                   "verify needs P.ipuexe and --weights MODEL (see tessera verify --help)");
     if (err.code == ERROR_NONE) {
         Setup setup;
-        bool ok = setup_open(&setup, f->package, f->weights, (int)f->threads, f->is_quiet, &err);
+        SetupOptions options = {.package = f->package,
+                                .weights = f->weights,
+                                .threads = (int)f->threads,
+                                .cycles_max = f->max_cycles,
+                                .is_quiet = f->is_quiet};
+        bool ok = setup_open(&setup, &options, &err);
         if (ok) {
             Writer out = writer_file(STDOUT_FILENO, &setup.keep);
             ok = verify(f, &setup, &out, &err);

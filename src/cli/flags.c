@@ -14,18 +14,22 @@ int cli_fail(const Error *err)
     return err->code == ERROR_NONE ? 70 : (int)err->code;
 }
 
+static void print_flag(const Flag *flag)
+{
+    char left[64];
+    (void)snprintf(left, sizeof left, "%s%s%s", flag->name, flag->value ? " " : "",
+                   flag->value ? flag->value : "");
+    printf("  %-26s %s\n", left, flag->help);
+}
+
 static void print_usage(const char *command, const char *usage, const char *about,
                         const Flag *flags, int flag_count)
 {
     printf("usage: tessera %s %s\n\n%s\n", command, usage, about);
     if (flag_count > 0)
         printf("\n");
-    for (int i = 0; i < flag_count; i++) {
-        char left[64];
-        snprintf(left, sizeof left, "%s%s%s", flags[i].name, flags[i].value ? " " : "",
-                 flags[i].value ? flags[i].value : "");
-        printf("  %-26s %s\n", left, flags[i].help);
-    }
+    for (int i = 0; i < flag_count; i++)
+        print_flag(&flags[i]);
 }
 
 bool cli_parse(int argc, char **argv, const char *usage, const char *about, const Flag *flags,
@@ -47,12 +51,21 @@ bool cli_parse(int argc, char **argv, const char *usage, const char *about, cons
             for (int f = 0; f < flag_count; f++)
                 if (strlen(flags[f].name) == len && strncmp(flags[f].name, text, len) == 0)
                     flag = f;
+            bool is_joined = false;
+            for (int f = 0; f < flag_count && flag < 0; f++) /* -j2 */
+                if (text[1] != '-' && len > 2 && flags[f].value != NULL &&
+                    strlen(flags[f].name) == 2 && flags[f].name[1] == text[1]) {
+                    flag = f;
+                    value = text + 2;
+                    is_joined = true;
+                }
             if (flag < 0) {
                 error_set(&err, ERROR_INPUT, NULL, "unknown option %.*s (see tessera %s --help)",
                           (int)len, text, argv[0]);
                 break;
             }
-            value = equals ? equals + 1 : NULL;
+            if (!is_joined)
+                value = equals ? equals + 1 : NULL;
             if (flags[flag].value == NULL && equals) {
                 error_set(&err, ERROR_INPUT, NULL, "option %s takes no value", flags[flag].name);
                 break;
@@ -89,6 +102,29 @@ bool cli_int(const char *flag, const char *text, int64_t low, int64_t high, int6
     return error_set(err, ERROR_INPUT, NULL,
                      "option %s: expected an integer from %lld to %lld, found %s", flag,
                      (long long)low, (long long)high, text);
+}
+
+bool cli_f64(const char *flag, const char *text, double low, double high, double *out, Error *err)
+{
+    if (str_to_f64(str_of(text), out) && *out >= low && *out <= high)
+        return true;
+    return error_set(err, ERROR_INPUT, NULL, "option %s: expected %g..%g, found %s", flag, low,
+                     high, text);
+}
+
+bool cli_output(const char *output, const char *const *inputs, int input_count, Error *err)
+{
+    static const char *const parts[] = {"", "/config.json", "/model.safetensors",
+                                        "/preprocessor_config.json"};
+    for (int i = 0; i < input_count; i++)
+        for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+            char path[4096];
+            int len = snprintf(path, sizeof path, "%s%s", inputs[i], parts[p]);
+            if (len < (int)sizeof path && file_is_same(output, path))
+                return error_set(err, ERROR_INPUT, output,
+                                 "is an input of this command; choose another output");
+        }
+    return file_probe(output, err);
 }
 
 int64_t cli_peak_bytes(void)

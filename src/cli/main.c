@@ -23,14 +23,21 @@ static const Command commands[] = {
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
+/* Commands of the product that this version does not have. */
+static const char *const later[] = {"replay", "embed", "search", "sweep",
+                                    "report", "tile",  "bench"};
+enum { LATER_COUNT = sizeof later / sizeof *later };
+
 static void print_help(FILE *out)
 {
     fprintf(out, "tessera: SDK-free compiler and machine model for the Graphcore IPU21\n\nusage: "
                  "tessera COMMAND [OPTIONS]\n\n");
     for (int i = 0; i < COMMAND_COUNT; i++)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].about);
-    fprintf(out, "\n`tessera COMMAND --help` describes a command. Not there yet: replay, embed, "
-                 "search, sweep, report, tile, bench.\n");
+    fprintf(out, "\n`tessera COMMAND --help` describes a command. Not there yet:");
+    for (int i = 0; i < LATER_COUNT; i++)
+        fprintf(out, "%s %s", i == 0 ? "" : ",", later[i]);
+    fprintf(out, ".\n");
 }
 
 /* A closed descriptor 0, 1 or 2 would be given to the next file that is opened, and output would go into that file. */
@@ -63,6 +70,9 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(argc - 1, argv + 1);
     Error err = {0};
+    for (int i = 0; i < LATER_COUNT; i++)
+        if (strcmp(argv[1], later[i]) == 0)
+            error_set(&err, ERROR_INPUT, NULL, "command %s is not in this version", argv[1]);
     error_set(&err, ERROR_INPUT, NULL, "unknown command %s (see tessera --help)", argv[1]);
     return cli_fail(&err);
 }

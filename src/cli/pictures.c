@@ -2,12 +2,16 @@
 #include "cli/pictures.h"
 #include "cli/cli.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
 enum { ARENA_BYTES_LOG2 = 36 };
 /* Generated pictures: standard deviation of models.md 5.1. */
 static const double TEST_PICTURE_STD = 0.5;
+static const float F16_MAX = 65504;
+
+enum { LAYERS_MAX = 1000 };
 
 /* Layers that the package was compiled with: members of its parameter sequences, named NAME[i]; 0 when it has none. */
 static int32_t package_layers(const Package *package)
@@ -17,31 +21,57 @@ static int32_t package_layers(const Package *package)
         const Binding *binding = &package->bindings.at[i];
         isize open = str_find(binding->name, '[', 0);
         int64_t member;
-        if (binding->kind == BINDING_WEIGHT && open >= 0 &&
-            str_to_int(str_slice(binding->name, open + 1, binding->name.len - 1), &member))
+        if (binding->kind == BINDING_WEIGHT && open >= 0 && str_ends(binding->name, S("]")) &&
+            str_to_int(str_slice(binding->name, open + 1, binding->name.len - 1), &member) &&
+            member < LAYERS_MAX)
             layers = max_i64(layers, member + 1);
     }
     return (int32_t)layers;
 }
 
-bool setup_open(Setup *setup, const char *package, const char *weights, int threads, bool is_quiet,
-                Error *err)
+/* The package's one output, and its network is the checkpoint's. */
+static bool check_network(Setup *setup, const char *package, const char *weights, Error *err)
 {
-    *setup = (Setup){.keep = arena_create((isize)1 << ARENA_BYTES_LOG2),
-                     .scratch = arena_create((isize)1 << ARENA_BYTES_LOG2)};
-    double begin = time_seconds();
-    if (!package_read(package, &setup->keep, setup->scratch, &setup->package, err))
-        return false;
-    ModelOptions options = {.layers = package_layers(&setup->package), .want_graph = true};
-    if (!model_open(weights, &options, &setup->keep, setup->scratch, &setup->model, err))
-        return false;
-    for (isize i = 0; i < setup->package.bindings.len; i++)
-        if (setup->package.bindings.at[i].kind == BINDING_OUTPUT && setup->output == NULL)
-            setup->output = &setup->package.bindings.at[i];
+    for (isize i = 0; i < setup->package.bindings.len; i++) {
+        if (setup->package.bindings.at[i].kind != BINDING_OUTPUT)
+            continue;
+        if (setup->output != NULL)
+            return error_set(err, ERROR_INPUT, package, "has several outputs, expected one");
+        setup->output = &setup->package.bindings.at[i];
+    }
     if (setup->output == NULL)
         return error_set(err, ERROR_INPUT, package, "the package has no output binding");
     setup->output_elems = (int64_t)setup->output->rows * setup->output->cols;
-    SessionOptions session = {.threads = threads};
+    Str digest = graph_digest(&setup->model.graph, &setup->keep, setup->scratch);
+    if (!str_equal(digest, setup->package.graph_digest))
+        return error_set(err, ERROR_INPUT, package,
+                         "was compiled from another network than %s (graph %.*s, expected %.*s); "
+                         "compile it again from that checkpoint",
+                         weights, STR_ARG(setup->package.graph_digest), STR_ARG(digest));
+    const ValueVec *values = &setup->model.graph.values;
+    for (isize v = 1; v < values->len; v++)
+        if (values->at[v].is_output && (values->at[v].rows != setup->output->rows ||
+                                        values->at[v].cols != setup->output->cols))
+            return error_set(
+                err, ERROR_INPUT, package, "its output is [%d, %d], the checkpoint's is [%d, %d]",
+                setup->output->rows, setup->output->cols, values->at[v].rows, values->at[v].cols);
+    return true;
+}
+
+bool setup_open(Setup *setup, const SetupOptions *options, Error *err)
+{
+    *setup = (Setup){.keep = arena_create((isize)1 << ARENA_BYTES_LOG2),
+                     .scratch = arena_create((isize)1 << ARENA_BYTES_LOG2),
+                     .model.checkpoint.fd = -1};
+    const char *package = options->package, *weights = options->weights;
+    double begin = time_seconds();
+    if (!package_read(package, &setup->keep, setup->scratch, &setup->package, err))
+        return false;
+    ModelOptions model = {.layers = package_layers(&setup->package), .want_graph = true};
+    if (!model_open(weights, &model, &setup->keep, setup->scratch, &setup->model, err) ||
+        !check_network(setup, package, weights, err))
+        return false;
+    SessionOptions session = {.threads = options->threads, .cycles_max = options->cycles_max};
     setup->session = session_open(&setup->package, &session, err);
     if (setup->session == NULL)
         return false;
@@ -50,7 +80,7 @@ bool setup_open(Setup *setup, const char *package, const char *weights, int thre
     if (!session_upload(setup->session, &setup->model.source, setup->scratch, err))
         return error_context(err, "weights %s for package %s", weights, package);
     setup->upload_seconds = time_seconds() - begin;
-    if (!is_quiet)
+    if (!options->is_quiet)
         fprintf(stderr, "opened %s in %.2f s, uploaded weights in %.2f s (host time)\n", package,
                 setup->open_seconds, setup->upload_seconds);
     return true;
@@ -82,10 +112,29 @@ bool setup_image(Setup *setup, const char *path, float **image, Error *err)
     Shape shape;
     if (!npy_read(path, &setup->keep, image, &shape, err))
         return false;
-    if (shape_elems(&shape) != elems)
+    if (shape.rank != 3 || shape.dim[0] != settings->height || shape.dim[1] != settings->width ||
+        shape.dim[2] != 3)
         return error_set(err, ERROR_INPUT, path,
-                         "expected %d x %d x 3 = %" PRId64 " values, found %" PRId64,
-                         settings->height, settings->width, elems, shape_elems(&shape));
+                         "expected values of shape (%d, %d, 3), found %" PRId64
+                         " values in %d dimensions",
+                         settings->height, settings->width, shape_elems(&shape), shape.rank);
+    for (int64_t i = 0; i < elems; i++)
+        if (!(fabsf((*image)[i]) <= F16_MAX))
+            return error_set(err, ERROR_INPUT, path,
+                             "value %" PRId64 " is %g, expected -%g..%g (half precision)", i,
+                             (double)(*image)[i], (double)F16_MAX, (double)F16_MAX);
+    return true;
+}
+
+bool setup_check_images(Setup *setup, const char *const *paths, int count, Error *err)
+{
+    Arena before = setup->keep;
+    for (int i = 0; i < count; i++) {
+        float *image;
+        if (!setup_image(setup, paths[i], &image, err))
+            return false;
+        setup->keep = before;
+    }
     return true;
 }
 

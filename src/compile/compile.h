@@ -47,5 +47,7 @@ typedef struct CompileResult {
 Str stage_name(Stage stage);
 /* False when unknown. */
 bool stage_find(Str name, Stage *out);
+/* It can be dumped, and compilation can stop behind it. */
+bool stage_has_text(Stage stage);
 bool compile_plan(const Graph *graph, const KernelLibrary *library, const CompileOptions *options,
                   Arena *keep, Arena scratch, CompileResult *out, Error *err);

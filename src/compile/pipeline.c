@@ -25,6 +25,11 @@ bool stage_find(Str name, Stage *out)
     return false;
 }
 
+bool stage_has_text(Stage stage)
+{
+    return stages[stage].has_text;
+}
+
 /* One compilation in progress. */
 typedef struct Pipeline {
     const Graph *graph;
@@ -34,15 +39,6 @@ typedef struct Pipeline {
     Arena *keep;
     Error *err;
 } Pipeline;
-
-static Str digest_of(const Pipeline *p, Arena scratch)
-{
-    Writer text = writer_buffer(&scratch);
-    graph_print(&text, p->graph);
-    plan_print(&text, &p->out->plan);
-    Str s = writer_text(&text);
-    return str_format(p->keep, "%016llx", (unsigned long long)hash64_of(s.at, s.len, 0));
-}
 
 static void print_rows(Writer *writer, const Schedule *schedule)
 {
@@ -141,7 +137,7 @@ static bool run_exchange(Pipeline *p, Arena scratch)
 static bool run_emit(Pipeline *p, Arena scratch)
 {
     EmitInfo info = {.model = p->graph->name,
-                     .digest = digest_of(p, scratch),
+                     .digest = graph_digest(p->graph, p->keep, scratch),
                      .compiler_version = S("tessera 0.1"),
                      .threads = p->options->threads};
     return emit_package(&p->out->work, &p->out->placement, &p->out->schedule, p->library, &info,
@@ -182,7 +178,7 @@ bool compile_plan(const Graph *graph, const KernelLibrary *library, const Compil
         if (!run_stage(&p, (Stage)s, scratch))
             return false;
         out->seconds[s] = time_seconds() - begin;
-        if (options->progress != NULL && out->seconds[s] > 0.0005) {
+        if (options->progress != NULL && s >= STAGE_PLAN && s <= STAGE_CODE && s != STAGE_ROWS) {
             write_fmt(options->progress, "  %-9s %6.2f s\n", stages[s].text, out->seconds[s]);
             writer_flush(options->progress);
         }

@@ -314,7 +314,7 @@ bool emit_package(const Work *work, const Placement *placement, const Schedule *
     job.image_bytes = arena_array(keep, uint32_t, work->tiles);
     job.table = arena_array(keep, uint8_t *, work->tiles);
     job.table_bytes = arena_array(keep, uint32_t, work->tiles);
-    int threads = info->threads > 0 ? info->threads : cpu_count();
+    int threads = thread_count(info->threads);
     job.arenas = arena_array(&scratch, Arena, threads);
     isize share = (keep->end - keep->at) / 2 / threads;
     for (int i = 0; i < threads; i++)

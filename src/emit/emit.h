@@ -16,7 +16,7 @@
 
 typedef struct EmitInfo {
     Str model;  /* name of the network */
-    Str digest; /* of graph and plan */
+    Str digest; /* of the graph */
     Str compiler_version;
     int threads;
 } EmitInfo;

@@ -214,7 +214,7 @@ bool exchange_solve(const ExchangeProblem *problem, int threads, Arena *keep, Ar
         return false;
     }
     isize phase_count = problem->phases.len;
-    threads = (int)max_i64(1, min_i64(threads, phase_count));
+    threads = (int)max_i64(1, min_i64(thread_count(threads), phase_count));
     *out = (Schedule){.start = arena_array(keep, Event, problem->transfers.len),
                       .horizon = arena_array(keep, Event, phase_count),
                       .bound = arena_array(keep, Event, phase_count)};

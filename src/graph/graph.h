@@ -110,4 +110,6 @@ bool graph_check(const Graph *graph, Error *err);
 int64_t graph_parameter_elems(const Graph *graph);
 /* Line-oriented text, parsable: one value or op a line. */
 void graph_print(Writer *writer, const Graph *graph);
+/* 16 hexadecimal digits that differ when anything but the graph's name does (a hash, not a signature). */
+Str graph_digest(const Graph *graph, Arena *keep, Arena scratch);
 bool graph_parse(Str text, Arena *keep, Graph *out, Error *err);

@@ -114,6 +114,16 @@ static void print_op(Writer *writer, const Graph *graph, int32_t region, int32_t
     write_str(writer, S("\n"));
 }
 
+Str graph_digest(const Graph *graph, Arena *keep, Arena scratch)
+{
+    Graph nameless = *graph;
+    nameless.name = S("");
+    Writer writer = writer_buffer(&scratch);
+    graph_print(&writer, &nameless);
+    Str text = writer_text(&writer);
+    return str_format(keep, "%016llx", (unsigned long long)hash64_of(text.at, text.len, 0));
+}
+
 /* --- parsing ------------------------------------------------------------------------------------------- */
 
 typedef struct PartLine {

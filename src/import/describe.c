@@ -89,7 +89,7 @@ static void print_names(Writer *writer, const char *title, const Str *names, isi
     }
     write_fmt(writer, "%s\n", title);
     for (isize i = 0; i < count && i < SHOWN_MAX; i++) {
-        write_fmt(writer, "  %.*s\n", STR_ARG(name_escaped(names[i], &scratch)));
+        write_fmt(writer, "  %.*s\n", STR_ARG(str_shown(names[i], &scratch)));
     }
     if (count > SHOWN_MAX) {
         write_fmt(writer, "  ... and %td more (--json lists all)\n", count - SHOWN_MAX);
@@ -101,7 +101,7 @@ static void print_text(Writer *writer, const Model *model, ProblemSpan problems,
 {
     const ModelConfig *config = &model->config;
     const Value *output = output_of(&model->graph);
-    write_fmt(writer, "%.*s: SigLIP vision tower\n", STR_ARG(name_escaped(model->name, &scratch)));
+    write_fmt(writer, "%.*s: SigLIP vision tower\n", STR_ARG(str_shown(model->name, &scratch)));
     write_fmt(writer, "  image         %d x %d, patch %d: %d tokens\n", config->image,
               config->image, config->patch, tokens_of(config));
     write_fmt(writer, "  encoder       %d layers, width %d = %d heads of %d, MLP %d, eps %g\n",
@@ -114,7 +114,7 @@ static void print_text(Writer *writer, const Model *model, ProblemSpan problems,
         write_fmt(writer, "  classes       %d", config->classes);
         for (int32_t i = 0; config->labels != NULL && i < config->classes && i < SHOWN_MAX; i++) {
             write_fmt(writer, "%s%.*s", i == 0 ? ": " : ", ",
-                      STR_ARG(name_escaped(config->labels[i], &scratch)));
+                      STR_ARG(str_shown(config->labels[i], &scratch)));
         }
         write_str(writer,
                   config->labels != NULL && config->classes > SHOWN_MAX ? S(", ...\n") : S("\n"));

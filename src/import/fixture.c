@@ -174,7 +174,7 @@ bool fixture_write(Str name, const char *directory, uint64_t seed, int32_t layer
     const Fixture *known = find_fixture(name);
     if (known == NULL) {
         return error_set(err, ERROR_INPUT, NULL, "unknown fixture \"%.*s\" (known: %.*s)",
-                         STR_ARG(name_escaped(name, &scratch)), STR_ARG(fixture_names()));
+                         STR_ARG(str_shown(name, &scratch)), STR_ARG(fixture_names()));
     }
     if (layers < 0 || layers > LAYERS_MAX) {
         return error_set(err, ERROR_INPUT, NULL, "layers: expected 1 to %d, found %d", LAYERS_MAX,

@@ -43,7 +43,7 @@ typedef struct HeaderTable {
 static bool fail_tensor(const JsonReader *reader, Str name, const char *what)
 {
     return error_set(reader->err, ERROR_INPUT, NULL, "tensor \"%.*s\": %s",
-                     STR_ARG(name_escaped(name, reader->scratch)), what);
+                     STR_ARG(str_shown(name, reader->scratch)), what);
 }
 
 static int compare_strings(const void *a, const void *b, const void *context)
@@ -89,7 +89,7 @@ static bool take_metadata(HeaderTable *header)
     for (isize i = 1; i < keys.len; i++) {
         if (str_equal(keys.at[i - 1], keys.at[i])) {
             return error_set(reader->err, ERROR_INPUT, NULL, "metadata key \"%.*s\" is given twice",
-                             STR_ARG(name_escaped(keys.at[i], reader->scratch)));
+                             STR_ARG(str_shown(keys.at[i], reader->scratch)));
         }
     }
     reader->depth--;
@@ -138,8 +138,8 @@ static bool check_entry(const JsonReader *reader, SafeTensor *tensor)
     if (row == NULL) {
         return error_set(reader->err, ERROR_INPUT, NULL,
                          "tensor \"%.*s\": dtype \"%.*s\" is not supported by this version",
-                         STR_ARG(name_escaped(tensor->name, reader->scratch)),
-                         STR_ARG(name_escaped(tensor->dtype_text, reader->scratch)));
+                         STR_ARG(str_shown(tensor->name, reader->scratch)),
+                         STR_ARG(str_shown(tensor->dtype_text, reader->scratch)));
     }
     tensor->dtype = row->dtype;
     int64_t elems = 1; /* signed, as shape_elems computes it */
@@ -161,7 +161,7 @@ static bool check_entry(const JsonReader *reader, SafeTensor *tensor)
     if (tensor->end - tensor->begin != bits / 8) {
         return error_set(reader->err, ERROR_INPUT, NULL,
                          "tensor \"%.*s\": its data_offsets span %llu bytes, its shape needs %llu",
-                         STR_ARG(name_escaped(tensor->name, reader->scratch)),
+                         STR_ARG(str_shown(tensor->name, reader->scratch)),
                          (unsigned long long)(tensor->end - tensor->begin),
                          (unsigned long long)(bits / 8));
     }
@@ -295,7 +295,7 @@ static bool check_tiling(const HeaderTable *header, const SafeTensorVec *tensors
         if (ranges[i].begin != at) {
             return error_set(reader->err, ERROR_INPUT, NULL,
                              "tensor \"%.*s\": its data begin at %llu, expected %llu (%s)",
-                             STR_ARG(name_escaped(tensors->at[ranges[i].tensor].name, &scratch)),
+                             STR_ARG(str_shown(tensors->at[ranges[i].tensor].name, &scratch)),
                              (unsigned long long)ranges[i].begin, (unsigned long long)at,
                              ranges[i].begin > at ? "hole" : "overlap");
         }
@@ -323,32 +323,6 @@ static bool parse_header(HeaderTable *header, SafeTensorVec *tensors)
         }
     }
     return check_tiling(header, tensors);
-}
-
-Str name_escaped(Str name, Arena *arena)
-{
-    enum { SHOWN_BYTES = 100 };
-    static const char digits[] = "0123456789abcdef";
-    isize shown = name.len < SHOWN_BYTES ? name.len : SHOWN_BYTES;
-    char *out = arena_alloc(arena, 4 * shown + 4, 1);
-    isize len = 0;
-    for (isize i = 0; i < shown; i++) {
-        uint8_t c = (uint8_t)name.at[i];
-        if (c >= 0x20 && c < 0x7f && c != '\\' && c != '"') {
-            out[len++] = (char)c;
-        } else {
-            out[len++] = '\\';
-            out[len++] = 'x';
-            out[len++] = digits[c >> 4];
-            out[len++] = digits[c & 15];
-        }
-    }
-    if (shown < name.len) {
-        memcpy(out + len, "...", 3);
-        len += 3;
-    }
-    out[len] = '\0';
-    return (Str){out, len};
 }
 
 bool safetensors_parse(Str bytes, uint64_t file_bytes, Arena *keep, Arena scratch, Checkpoint *out,

@@ -105,7 +105,7 @@ static bool load_all(Model *model, const ModelOptions *options, ExpectedVec *exp
     }
     ModelConfig *config = &model->config;
     if (options->layers < 0 || options->layers > config->layers) {
-        return error_set(err, ERROR_INPUT, model->path.at, "%d layers asked for, the model has %d",
+        return error_set(err, ERROR_INPUT, model->path.at, "%d layers wanted, the model has %d",
                          options->layers, config->layers);
     }
     if (options->layers > 0) {

@@ -9,8 +9,6 @@ enum {
     HEADER_BYTES_FORMAT = 100000000 /* safetensors.md 3, rule 2 */
 };
 
-/* Printable form of untrusted text, at most 100 bytes of it, NUL-terminated. */
-Str name_escaped(Str name, Arena *arena);
 /* NULL when absent. */
 const SafeTensor *checkpoint_find(const Checkpoint *checkpoint, Str name);
 

@@ -37,7 +37,7 @@ static bool fail_tensor(const Checkpoint *checkpoint, Str name, const char *what
     char room[1024];
     Arena small = arena_create((isize)sizeof room);
     error_set(err, ERROR_INPUT, checkpoint->path.at, "tensor \"%.*s\": %s",
-              STR_ARG(name_escaped(name, &small)), what);
+              STR_ARG(str_shown(name, &small)), what);
     arena_destroy(&small);
     return false;
 }

@@ -7,7 +7,7 @@ enum {
     TRIAL_BASE = 0x4c010
 }; /* any executable address: only the size and the completeness are wanted */
 
-static bool find_file(void *context, Str name, Str *text)
+static bool find_file(void *context, Str name, Str *text, Error *err)
 {
     (void)context;
     for (int i = 0; i < kernel_file_count; i++) {
@@ -16,14 +16,14 @@ static bool find_file(void *context, Str name, Str *text)
             return true;
         }
     }
-    return false;
+    return error_set(err, ERROR_INPUT, NULL, "no such kernel file");
 }
 
 static bool assemble_kernel(KernelId id, Arena *keep, Arena scratch, Object *out, Error *err)
 {
     Str file = str_format(&scratch, "%.*s.s", STR_ARG(kernel_of(id)->name)), text;
-    if (!find_file(NULL, file, &text)) {
-        return error_set(err, ERROR_INPUT, "kernels.def", "no embedded text %.*s", STR_ARG(file));
+    if (!find_file(NULL, file, &text, err)) {
+        return error_context(err, "%.*s", STR_ARG(file));
     }
     AsmIncludes includes = {.find = find_file};
     return asm_assemble(str_copy(file, keep), text, (AsmDefineSpan){0}, &includes, keep, scratch,

@@ -284,9 +284,7 @@ Machine *machine_create(const MachineOptions *options)
     Machine *machine = calloc(1, sizeof *machine);
     ASSERT(machine != NULL);
     machine->options = *options;
-    if (machine->options.threads <= 0) {
-        machine->options.threads = cpu_count();
-    }
+    machine->options.threads = thread_count(options->threads);
     if (machine->options.phase_cycles == 0) {
         machine->options.phase_cycles = PHASE_COST_DEFAULT;
     }

@@ -229,7 +229,7 @@ bool oracle_run(const Graph *graph, const TensorSource *source, const OracleInpu
                        .iteration = arena_array(keep, float **, graph->values.len)};
     Runner runner = {.graph = graph,
                      .source = source,
-                     .method = {.threads = options->threads < 1 ? 1 : options->threads,
+                     .method = {.threads = thread_count(options->threads),
                                 .is_fixed_order = options->is_fixed_order},
                      .is_traced = options->is_traced,
                      .run = out,

@@ -19,9 +19,9 @@ static bool check_name(Str name, const char *what, isize index, Error *err)
                          TEXT_BYTES_MAX);
     }
     for (isize i = 0; i < name.len; i++) {
-        if (name.at[i] == '\0') {
-            return error_set(err, ERROR_INPUT, "package", "%s %td has a name with a zero byte",
-                             what, index);
+        if ((uint8_t)name.at[i] < 0x20 || name.at[i] == 0x7f) {
+            return error_set(err, ERROR_INPUT, "package",
+                             "%s %td has a name with a control character", what, index);
         }
     }
     return true;

@@ -564,7 +564,8 @@ bool parse(Str bytes, const char *where, Arena *keep, Arena scratch, Package *ou
     *out = Package{};
     if (bytes.len == 0 || bytes.len % 8 != 0) {
         return error_set(err, ERROR_INPUT, where,
-                         "has %td bytes, expected a multiple of 8: cut off?", bytes.len);
+                         "is no package or was cut off: %td bytes, expected a multiple of 8",
+                         bytes.len);
     }
     bool ok = guarded(where, err, [&]() {
         const void *at = bytes.at;

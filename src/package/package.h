@@ -99,7 +99,7 @@ typedef struct Package {
     DebugRegionVec regions;
     IsaFlagVec isa_flags;
     bool isa_flags_verified;
-    Str graph_digest; /* of graph and plan, to tell packages apart */
+    Str graph_digest; /* of graph_digest: weights must belong to the same graph; may be empty */
     int32_t tiles_used;
     int64_t tile_bytes_min, tile_bytes_median,
         tile_bytes_max; /* SRAM bytes occupied on used tiles: code, rows, data */

@@ -298,7 +298,7 @@ bool place_solve(const Work *work, int threads, Arena *keep, Arena scratch, Plac
     *verdict = (PlaceVerdict){0};
     ASSERT(work->support_bytes % ELEMENT_BYTES == 0);
     ASSERT(work->support_bytes <= SRAM_REGION1 - SRAM_BASE);
-    threads = (int)max_i64(1, min_i64(threads, tiles));
+    threads = (int)max_i64(1, min_i64(thread_count(threads), tiles));
     TileIndex index = tile_index_build(work, &scratch);
     SolveTiles solve = {.work = work,
                         .index = &index,

@@ -222,6 +222,13 @@ static void set_parameter(Builder *b, int32_t value, int32_t graph_value, int32_
             shard_bytes(&p->layout, &p->layout.shards.at[i]) * count;
 }
 
+/* What may make a network fit that does not. */
+static const char *remedy_of(const Builder *b)
+{
+    return b->tiles < CHIP_TILES ? "more tiles may help (--tiles)"
+                                 : "fewer layers may help (--layers)";
+}
+
 static bool unsupported(Builder *b, Str name, const char *what)
 {
     return error_set(b->err, ERROR_INPUT, NULL, "operation %.*s: %s", STR_ARG(name), what);
@@ -303,9 +310,9 @@ static bool plan_gemm(Builder *b, const Op *op, Arena scratch)
         return error_set(b->err, ERROR_NO, NULL,
                          "does not fit: product %.*s [%d x %d] x [%d x %d] over %d iterations has "
                          "no grid on %d tiles that keeps its "
-                         "weights within %lld bytes a tile; more tiles may help (--tiles)",
+                         "weights within %lld bytes a tile; %s",
                          STR_ARG(op->name), out->rows, inner, inner, cols, iterations, b->tiles,
-                         (long long)WEIGHT_BYTES_MAX);
+                         (long long)WEIGHT_BYTES_MAX, remedy_of(b));
 
     int32_t parts = grid.inner_parts, cells = grid.row_parts * grid.col_parts * parts;
     Tile *owner = take_tiles(b, cells);
@@ -747,8 +754,8 @@ bool plan_baseline(const Graph *graph, const KernelLibrary *library, const PlanO
         if (b.resident_bytes[t] > room)
             return error_set(err, ERROR_NO, NULL,
                              "does not fit: resident parameters need %lld bytes on tile %d, %lld "
-                             "are there; more tiles may help (--tiles)",
-                             (long long)b.resident_bytes[t], t, (long long)room);
+                             "are there; %s",
+                             (long long)b.resident_bytes[t], t, (long long)room, remedy_of(&b));
     estimate_plan(out, scratch);
     return true;
 }

@@ -17,8 +17,11 @@ typedef struct Session Session;
 typedef struct SessionOptions {
     int threads;         /* 0: all cores */
     Cycles phase_cycles; /* 0: default */
-    bool poison_off;
+    Cycles cycles_max; /* of one call: a program that takes longer has failed; 0: CALL_CYCLES_MAX */
 } SessionOptions;
+
+/* 67 ms at 1.5 GHz; calls of the models that fit take some million cycles. */
+enum { CALL_CYCLES_MAX = 100000000 };
 
 /* A named input: element count must match what the packing reads. */
 typedef struct SessionInput {

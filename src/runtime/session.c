@@ -19,6 +19,7 @@ struct Session {
     const Package *package;
     Machine *machine;
     int threads;
+    Cycles cycles_max;
     bool is_at_output; /* waits at the output barrier of the last call */
 };
 
@@ -80,8 +81,17 @@ static bool fault_error(const Session *session, const char *what, Arena scratch,
 
 static bool run_to_host(Session *session, const char *what, Arena scratch, Error *err)
 {
-    return machine_run(session->machine, 0) == MACHINE_STOP_HOST ||
-           fault_error(session, what, scratch, err);
+    switch (machine_run(session->machine, session->cycles_max)) {
+    case MACHINE_STOP_HOST:
+        return true;
+    case MACHINE_STOP_LIMIT:
+        return error_set(err, ERROR_FAULT, what,
+                         "no host barrier within %lld simulated cycles (--max-cycles)",
+                         (long long)session->cycles_max);
+    case MACHINE_STOP_FAULT:
+        break;
+    }
+    return fault_error(session, what, scratch, err);
 }
 
 static bool reach_input_barrier(Session *session, Arena scratch, Error *err)
@@ -104,6 +114,40 @@ static int64_t axis_reach(const PackAxis *axis)
         reach += max_i64(0, (axis->size[i] - 1) * axis->stride[i]);
     }
     return reach;
+}
+
+/* Elements of a source tensor that bindings of one kind read: one more than the last index. */
+typedef struct Reaches {
+    StrMap index; /* tensor name -> 1 + index in elems */
+    int64_t *elems;
+} Reaches;
+
+static Reaches reaches_of(const Package *package, BindingKind kind, Arena *scratch)
+{
+    isize parts = 0;
+    for (isize b = 0; b < package->bindings.len; b++) {
+        parts += package->bindings.at[b].packing.parts.len;
+    }
+    Reaches reaches = {.elems = arena_array(scratch, int64_t, parts)};
+    uint32_t count = 0;
+    for (isize b = 0; b < package->bindings.len; b++) {
+        const Binding *binding = &package->bindings.at[b];
+        for (isize p = 0; binding->kind == kind && p < binding->packing.parts.len; p++) {
+            const PackPart *part = &binding->packing.parts.at[p];
+            uint32_t *index = str_map_put(&reaches.index, part->tensor, scratch);
+            *index = *index == 0 ? ++count : *index;
+            int64_t last = part->base + axis_reach(&part->rows) + axis_reach(&part->cols);
+            reaches.elems[*index - 1] = max_i64(reaches.elems[*index - 1], last + 1);
+        }
+    }
+    return reaches;
+}
+
+/* 0 when no binding reads the tensor. */
+static int64_t reach_of(const Reaches *reaches, Str tensor)
+{
+    const uint32_t *index = str_map_get(&reaches->index, tensor);
+    return index == NULL ? 0 : reaches->elems[*index - 1];
 }
 
 static bool check_part(const Binding *binding, const PackPart *part, int64_t elems, Error *err)
@@ -192,8 +236,8 @@ static bool pack_binding(Session *session, const Binding *binding, const float *
                      error->message);
 }
 
-static bool upload_binding(Session *session, const Binding *binding, const TensorSource *weights,
-                           Arena scratch, Error *err)
+static bool upload_binding(Session *session, const Binding *binding, const Reaches *reaches,
+                           const TensorSource *weights, Arena scratch, Error *err)
 {
     isize count = binding->packing.parts.len;
     const float **tensors = arena_array(&scratch, const float *, count);
@@ -210,7 +254,12 @@ static bool upload_binding(Session *session, const Binding *binding, const Tenso
                              "checkpoint has no tensor \"%.*s\", which binding \"%.*s\" needs",
                              STR_ARG(part->tensor), STR_ARG(binding->name));
         }
-        int64_t elems = shape_elems(&info.shape);
+        int64_t elems = shape_elems(&info.shape), needed = reach_of(reaches, part->tensor);
+        if (elems != needed) {
+            return error_set(err, ERROR_INPUT, NULL,
+                             "tensor \"%.*s\" has %lld elements, the package expects %lld",
+                             STR_ARG(part->tensor), (long long)elems, (long long)needed);
+        }
         if (!check_part(binding, part, elems, err)) {
             return false;
         }
@@ -229,21 +278,11 @@ static bool upload_binding(Session *session, const Binding *binding, const Tenso
 
 /* Every input is read by a binding and has as many elements as the bindings read. */
 static bool check_inputs(const Package *package, const SessionInput *inputs, int input_count,
-                         Error *err)
+                         Arena scratch, Error *err)
 {
+    Reaches reaches = reaches_of(package, BINDING_INPUT, &scratch);
     for (int k = 0; k < input_count; k++) {
-        int64_t needed = 0;
-        for (isize b = 0; b < package->bindings.len; b++) {
-            const Binding *binding = &package->bindings.at[b];
-            for (isize p = 0; binding->kind == BINDING_INPUT && p < binding->packing.parts.len;
-                 p++) {
-                const PackPart *part = &binding->packing.parts.at[p];
-                if (str_equal(part->tensor, inputs[k].name)) {
-                    int64_t last = part->base + axis_reach(&part->rows) + axis_reach(&part->cols);
-                    needed = max_i64(needed, last + 1);
-                }
-            }
-        }
+        int64_t needed = reach_of(&reaches, inputs[k].name);
         if (needed == 0) {
             return error_set(err, ERROR_INPUT, NULL, "the package has no input \"%.*s\"",
                              STR_ARG(inputs[k].name));
@@ -359,10 +398,10 @@ Session *session_open(const Package *package, const SessionOptions *options, Err
     Session *session = calloc(1, sizeof *session);
     ASSERT(session != NULL);
     session->package = package;
-    session->threads = options->threads > 0 ? options->threads : cpu_count();
+    session->threads = thread_count(options->threads);
+    session->cycles_max = options->cycles_max > 0 ? options->cycles_max : CALL_CYCLES_MAX;
     MachineOptions machine_options = {.threads = session->threads,
-                                      .phase_cycles = options->phase_cycles,
-                                      .poison_off = options->poison_off};
+                                      .phase_cycles = options->phase_cycles};
     session->machine = machine_create(&machine_options);
     Arena scratch = arena_create(OPEN_ARENA_BYTES);
     bool ok = machine_load(session->machine, package, err) &&
@@ -380,10 +419,11 @@ bool session_upload(Session *session, const TensorSource *weights, Arena scratch
     if (!reach_input_barrier(session, scratch, err)) {
         return false;
     }
+    Reaches reaches = reaches_of(session->package, BINDING_WEIGHT, &scratch);
     for (isize i = 0; i < session->package->bindings.len; i++) {
         const Binding *binding = &session->package->bindings.at[i];
         if (binding->kind == BINDING_WEIGHT &&
-            !upload_binding(session, binding, weights, scratch, err)) {
+            !upload_binding(session, binding, &reaches, weights, scratch, err)) {
             return false;
         }
     }
@@ -395,7 +435,7 @@ bool session_run(Session *session, const SessionInput *inputs, int input_count,
 {
     const Package *package = session->package;
     double started = time_seconds();
-    if (!check_inputs(package, inputs, input_count, err) ||
+    if (!check_inputs(package, inputs, input_count, scratch, err) ||
         !reach_input_barrier(session, scratch, err)) {
         return false;
     }

@@ -21,18 +21,18 @@ $ tessera fixture siglip-tiny $T/good >/dev/null 2>&1; cd $T
 > tessera compile good -o out.ipuexe --tiles 1 -q >/dev/null 2>err; echo "one tile: $? $(wc -l <err) $(cut -c1-60 err)"; ls out.ipuexe* 2>/dev/null
 > tessera compile good -o /nonexistent/out.ipuexe --tiles 64 -q >/dev/null 2>err; echo "no directory: $? $(wc -l <err)"
 ---
-~truncated: 2 1 tessera: .*
-~oversized: 2 1 tessera: .*
-~header: 2 1 tessera: .*
-~duplicate: 2 1 tessera: .*
-~overlap: 2 1 tessera: .*
+~truncated: 2 1 tessera: .*cover 2410176 bytes, the file holds 94616 .*
+~oversized: 2 1 tessera: .*cover 2410176 bytes, the file holds 2410177 .*
+~header: 2 1 tessera: .*header of 4294967295 bytes, the format allows 100000000
+~duplicate: 2 1 tessera: .*tensor "a": its name is given twice
+~overlap: 2 1 tessera: .*tensor "b": its data begin at 0, expected 4 \(overlap\)
 ~missing: 2 1 tessera: .*post_layernorm.bias.*
-~shape: 2 1 tessera: .*
+~shape: 2 1 tessera: .*fc1.weight: expected shape \[320, 144\], found \[304, 144\] .*
 ~type: 2 1 tessera: .*clippy.*
 ~act: 2 1 tessera: .*hidden_act: expected "gelu_pytorch_tanh".*
-~heads: 2 1 tessera: .*
-~json: 2 1 tessera: .*
-~empty: 2 1 tessera: .*
-~nowhere: 2 1 tessera: .*
+~heads: 2 1 tessera: .*144 is not divisible by num_attention_heads 5
+~json: 2 1 tessera: json/config.json:1:1: not valid JSON: .*
+~empty: 2 1 tessera: empty/config.json: cannot be opened: .*
+~nowhere: 2 1 tessera: nowhere: cannot be opened: .*
 ~one tile: 1 1 tessera: does not fit: .*
 no directory: 2 1

@@ -5,6 +5,9 @@ $ tessera compile m -o p.ipuexe --tiles 64 -q >&- 2>err; echo "closed: $? $(cat 
 $ tessera compile m -o p.ipuexe --tiles 64 -q >/dev/null && tessera inspect p.ipuexe >/dev/full 2>err; echo "full: $? $(cat err)"
 $ tessera run p.ipuexe --weights m '#1' -q >/dev/full 2>err; echo "run: $? $(cat err)"
 $ ls
+$ echo old >file && ln -s file link && tessera run p.ipuexe --weights m '#1' -q -o link >/dev/null && test -L link && head -c 6 file | tail -c 5 && echo
+$ ln -s nothing dangling; tessera run p.ipuexe --weights m '#1' -q -o dangling 2>&1; tessera run p.ipuexe --weights m '#1' -q -o /dev/stdout 2>&1 >file | cat; test -L /dev/stdout && echo link
+$ cp file x.npy; for o in p.ipuexe m/config.json x.npy; do tessera run p.ipuexe --weights m x.npy -q -o $o 2>&1; done; tessera compile m -o m/model.safetensors 2>&1; true
 ---
 pipe: 2 1 tessera: pipe: cannot be written: it is no regular file
 dir: 2 1 tessera: dir: cannot be written: it is a directory
@@ -19,3 +22,11 @@ err
 m
 p.ipuexe
 pipe
+NUMPY
+tessera: dangling: cannot be written: it is a link to nothing
+tessera: /dev/stdout: cannot be written: it is no regular file
+link
+tessera: p.ipuexe: is an input of this command; choose another output
+tessera: m/config.json: is an input of this command; choose another output
+tessera: x.npy: is an input of this command; choose another output
+tessera: m/model.safetensors: is an input of this command; choose another output

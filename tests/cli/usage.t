@@ -17,11 +17,11 @@ none: 2
 ~compile m -o p --tiles 1473: 2 1 tessera: option --tiles: expected an integer from 1 to 1472, found 1473
 ~compile m -o p --batch 2: 2 1 tessera: option --batch 2 is not supported in this version; expected 1
 ~compile m -o p --precision fp8: 2 1 tessera: option --precision fp8 is not supported in this version; expected fp16
-~compile m -o p --dump=graph,soup: 2 1 tessera: option --dump: unknown stage soup .*
-~compile m -o p --stop-after=soup: 2 1 tessera: option --stop-after: unknown stage soup
+~compile m -o p --dump=graph,soup: 2 1 tessera: option --dump: no stage "soup" \(graph, plan, .*
+~compile m -o p --stop-after=soup: 2 1 tessera: option --stop-after: no stage "soup" \(graph, plan, .*
 ~compile m -o p --plan x: 2 1 tessera: option --plan is not supported in this version
-~run: 2 1 tessera: run needs P.ipuexe.*
-~run p: 2 1 tessera: run needs P.ipuexe.*
+~run: 2 1 tessera: P.ipuexe is missing .*
+~run p: 2 1 tessera: --weights MODEL is missing .*
 ~run p --weights: 2 1 tessera: option --weights needs a value: MODEL
 ~verify: 2 1 tessera: verify needs P.ipuexe.*
 ~verify p --weights m --min-cosine 2: 2 1 tessera: option --min-cosine: expected -1..1, found 2

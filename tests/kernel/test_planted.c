@@ -59,7 +59,7 @@ static Str planted(Texts *texts, const EmbeddedFile *file)
     return writer_text(&writer);
 }
 
-static bool find_text(void *context, Str name, Str *text)
+static bool find_text(void *context, Str name, Str *text, Error *err)
 {
     for (int i = 0; i < kernel_file_count; i++) {
         if (str_equal(str_of(kernel_files[i].name), name)) {
@@ -67,7 +67,7 @@ static bool find_text(void *context, Str name, Str *text)
             return true;
         }
     }
-    return false;
+    return error_set(err, ERROR_INPUT, NULL, "no such kernel file");
 }
 
 /* Complaints of the kernel's checks; empty when it passes all. */
@@ -129,7 +129,7 @@ static void run_plant(KernelId kernel, const Plant *plant)
     Str file = str_format(&keep, "%.*s.s", STR_ARG(kernel_of(kernel)->name)), text;
     Object object;
     Error err = {0};
-    CHECK(find_text(&texts, file, &text));
+    CHECK_OK(find_text(&texts, file, &text, &err), err);
     CHECK_OK(asm_assemble(file, text, (AsmDefineSpan){0}, &includes, &keep, scratch, &object, &err),
              err);
     Rig rig = rig_create(&object, 1);

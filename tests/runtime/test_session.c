@@ -257,7 +257,7 @@ static void refuses_bad_inputs(void)
     f.checkpoint.has_k = false;
     CHECK_ERROR(upload(&f, &err), err, ERROR_INPUT, "no tensor \"k\"");
     f.checkpoint = (Checkpoint){.elems = 240, .has_k = true};
-    CHECK_ERROR(upload(&f, &err), err, ERROR_INPUT, "tensor of 240 elements");
+    CHECK_ERROR(upload(&f, &err), err, ERROR_INPUT, "has 240 elements, the package expects 256");
     f.checkpoint = (Checkpoint){.elems = 256, .has_k = true};
     CHECK_OK(upload(&f, (err = (Error){0}, &err)), err);
     f.pixels[7] = 1e6F;
