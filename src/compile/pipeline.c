@@ -63,7 +63,7 @@ static void dump(const Pipeline *p, Stage stage)
         plan_print(writer, &p->out->plan);
         break;
     case STAGE_WORK:
-        work_print(writer, &p->out->work, p->library);
+        work_print(writer, &p->out->work);
         break;
     case STAGE_PLACE:
         place_print(writer, &p->out->work, &p->out->placement);
@@ -86,14 +86,14 @@ static void dump(const Pipeline *p, Stage stage)
 static bool run_plan(Pipeline *p, Arena scratch)
 {
     PlanOptions options = {.tiles = p->options->tiles, .rows_per_tile = p->options->rows_per_tile};
-    return plan_baseline(p->graph, p->library, &options, p->keep, scratch, &p->out->plan, p->err) &&
+    return plan_baseline(p->graph, &options, p->keep, scratch, &p->out->plan, p->err) &&
            plan_check(&p->out->plan, scratch, p->err);
 }
 
 static bool run_work(Pipeline *p, Arena scratch)
 {
-    return lower_plan(&p->out->plan, p->library, p->keep, scratch, &p->out->work, p->err) &&
-           work_check(&p->out->work, p->library, scratch, p->err);
+    return lower_plan(&p->out->plan, p->keep, scratch, &p->out->work, p->err) &&
+           work_check(&p->out->work, p->err);
 }
 
 static bool run_place(Pipeline *p, Arena scratch)
@@ -117,18 +117,13 @@ static bool run_exchange(Pipeline *p, Arena scratch)
     if (!exchange_solve(&r->problem, p->options->threads, p->keep, scratch, &r->schedule, p->err) ||
         !exchange_check(&r->problem, &r->schedule, scratch, p->err))
         return false;
-    int64_t repeats = 1;
     int32_t phase = 0;
     for (isize s = 0; s < r->work.steps.len; s++) {
         const WorkStep *step = &r->work.steps.at[s];
-        if (step->kind == WORK_LOOP_BEGIN)
-            repeats = step->loop_count;
-        if (step->kind == WORK_LOOP_END)
-            repeats = 1;
         if (step->kind != WORK_PHASE)
             continue;
-        r->scheduled_exchange_cycles += repeats * r->schedule.horizon[phase];
-        r->bound_exchange_cycles += repeats * r->schedule.bound[phase];
+        r->scheduled_exchange_cycles += (int64_t)step->repeats * r->schedule.horizon[phase];
+        r->bound_exchange_cycles += (int64_t)step->repeats * r->schedule.bound[phase];
         phase++;
     }
     return true;

@@ -214,14 +214,9 @@ static void add_bindings(const EmitJob *job, Package *out, Arena *keep)
 static void add_phases(const EmitJob *job, Package *out, Arena *keep)
 {
     const Work *work = job->work;
-    uint32_t repeats = 1;
     int32_t phase = 0;
     for (isize s = 0; s < work->steps.len; s++) {
         const WorkStep *step = &work->steps.at[s];
-        if (step->kind == WORK_LOOP_BEGIN)
-            repeats = (uint32_t)step->loop_count;
-        if (step->kind == WORK_LOOP_END)
-            repeats = 1;
         if (step->kind != WORK_PHASE)
             continue;
         const NameTable *names = &work->plan->names;
@@ -229,7 +224,7 @@ static void add_phases(const EmitJob *job, Package *out, Arena *keep)
             reason = name_of(names, step->provenance.reason);
         PhaseRecord record = {
             .name = str_format(keep, "%.*s: %.*s", STR_ARG(operation), STR_ARG(reason)),
-            .repeats = repeats,
+            .repeats = (uint32_t)step->repeats,
             .transfers = (uint32_t)step->count,
             .horizon = (uint32_t)job->schedule->horizon[phase]};
         for (int32_t t = step->first; t < step->first + step->count; t++)

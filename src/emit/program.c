@@ -117,7 +117,7 @@ void program_build(const Work *work, const Placement *placement, const SupportMa
             break;
         case WORK_LOOP_BEGIN:
             put_setzi(&a, M_OFFSET, 0);
-            put_setzi(&a, M_COUNT, (uint32_t)step->loop_count - 1);
+            put_setzi(&a, M_COUNT, (uint32_t)step->repeats - 1);
             loop = here(&a);
             break;
         case WORK_LOOP_END:

@@ -6,6 +6,11 @@ static bool bad(Error *err, const char *kind, isize index, const char *what)
     return error_set(err, ERROR_INPUT, "work", "%s %lld: %s", kind, (long long)index, what);
 }
 
+static bool is_range(int32_t first, int32_t count, isize len)
+{
+    return first >= 0 && count >= 0 && first <= len - count;
+}
+
 static bool is_alive(const Buffer *b, int32_t step)
 {
     return b->first <= step && step < b->last;
@@ -41,11 +46,13 @@ static bool check_buffers(const Work *w, Error *err)
 static bool check_calls(const Work *w, int32_t step, Error *err)
 {
     const WorkStep *s = &w->steps.at[step];
+    if (!is_range(s->first, s->count, w->calls.len))
+        return bad(err, "step", step, "calls out of range");
     for (isize i = s->first; i < s->first + s->count; i++) {
         const WorkCall *call = &w->calls.at[i];
         if (call->kernel == KERNEL_none || call->kernel >= KERNEL_COUNT)
             return bad(err, "call", i, "unknown kernel");
-        if (call->arg_first + call->arg_count > w->args.len)
+        if (!is_range(call->arg_first, call->arg_count, w->args.len))
             return bad(err, "call", i, "arguments out of range");
         if (i > s->first && w->calls.at[i - 1].tile.id > call->tile.id)
             return bad(err, "call", i, "calls are not sorted by tile");
@@ -70,6 +77,8 @@ static bool check_calls(const Work *w, int32_t step, Error *err)
 static bool check_transfers(const Work *w, int32_t step, Error *err)
 {
     const WorkStep *s = &w->steps.at[step];
+    if (!is_range(s->first, s->count, w->transfers.len))
+        return bad(err, "step", step, "transfers out of range");
     for (isize i = s->first; i < s->first + s->count; i++) {
         const Transfer *t = &w->transfers.at[i];
         if (t->words < 1 || t->words > FABRIC_MESSAGE_WORDS_MAX || t->offset % 4 != 0)
@@ -80,7 +89,8 @@ static bool check_transfers(const Work *w, int32_t step, Error *err)
         if (from->tile.id != t->tile.id || !is_alive(from, step) ||
             t->offset + t->words * 4 > from->bytes)
             return bad(err, "transfer", i, "bad source");
-        if (t->receiver_count < 1)
+        if (t->receiver_count < 1 ||
+            !is_range(t->receiver_first, t->receiver_count, w->receivers.len))
             return bad(err, "transfer", i, "no receiver");
         for (int32_t r = t->receiver_first; r < t->receiver_first + t->receiver_count; r++) {
             const Receiver *to = &w->receivers.at[r];
@@ -101,10 +111,8 @@ static bool check_transfers(const Work *w, int32_t step, Error *err)
     return true;
 }
 
-bool work_check(const Work *work, const KernelLibrary *library, Arena scratch, Error *err)
+bool work_check(const Work *work, Error *err)
 {
-    (void)library;
-    (void)scratch;
     if (!check_buffers(work, err))
         return false;
     for (int32_t s = 0; s < work->steps.len; s++) {

@@ -4,7 +4,6 @@
 
 typedef struct Expansion {
     const Plan *plan;
-    const KernelLibrary *library;
     Work *work;
     Arena *keep;
     Error *err;

@@ -44,23 +44,9 @@ static void add_buffers(Expansion *x)
                 .block = value->iterations > 0 ? 1 : 0,
                 .value = (int32_t)v,
                 .shard = (int32_t)s,
-                .provenance = value->provenance,
             };
         }
     }
-}
-
-/* Moves from `first` on that may share a phase: none reads what another of them writes, none writes what another reads. */
-static isize moves_together(const Plan *plan, isize first)
-{
-    isize count = 0;
-    for (isize i = first; i < plan->steps.len && plan->steps.at[i].kind == PLAN_MOVE; i++, count++)
-        for (isize j = first; j < i; j++) {
-            const PlanStep *a = &plan->steps.at[j], *b = &plan->steps.at[i];
-            if (b->src == a->dst || b->dst == a->src || b->dst == a->dst)
-                return count;
-        }
-    return count;
 }
 
 static void set_lifetimes(Expansion *x)
@@ -86,6 +72,18 @@ static void set_lifetimes(Expansion *x)
     }
 }
 
+/* Every step runs as often as the loop that it stands in; the loop's begin knows it already. */
+static void set_repeats(Work *w)
+{
+    int32_t repeats = 1;
+    for (isize s = 0; s < w->steps.len; s++) {
+        WorkStep *step = &w->steps.at[s];
+        repeats = step->kind == WORK_LOOP_BEGIN ? step->repeats : repeats;
+        step->repeats = repeats;
+        repeats = step->kind == WORK_LOOP_END ? 1 : repeats;
+    }
+}
+
 static void set_descriptor_bytes(Work *w, Arena scratch)
 {
     uint32_t *bytes = arena_array(&scratch, uint32_t, CHIP_TILES);
@@ -96,12 +94,11 @@ static void set_descriptor_bytes(Work *w, Arena scratch)
     }
 }
 
-bool lower_plan(const Plan *plan, const KernelLibrary *library, Arena *keep, Arena scratch,
-                Work *out, Error *err)
+bool lower_plan(const Plan *plan, Arena *keep, Arena scratch, Work *out, Error *err)
 {
     *out = (Work){
         .plan = plan, .tiles = plan->budget.tiles, .support_bytes = plan->budget.support_bytes};
-    Expansion x = {plan, library, out, keep, err, NULL, NULL};
+    Expansion x = {plan, out, keep, err, NULL, NULL};
     x.first_touch = arena_array(&scratch, int32_t, plan->values.len);
     x.last_touch = arena_array(&scratch, int32_t, plan->values.len);
     for (isize v = 0; v < plan->values.len; v++)
@@ -112,7 +109,7 @@ bool lower_plan(const Plan *plan, const KernelLibrary *library, Arena *keep, Are
         const PlanStep *step = &plan->steps.at[i];
         switch (step->kind) {
         case PLAN_MOVE: {
-            isize count = moves_together(plan, i);
+            isize count = plan_moves_together(plan, i);
             if (!expand_moves(&x, i, count, scratch))
                 return false;
             i += count;
@@ -125,20 +122,19 @@ bool lower_plan(const Plan *plan, const KernelLibrary *library, Arena *keep, Are
         case PLAN_LOOP_BEGIN:
             loop = (int32_t)out->steps.len;
             *vec_push(&out->steps, keep) = (WorkStep){.kind = WORK_LOOP_BEGIN,
-                                                      .loop_count = step->loop_count,
+                                                      .repeats = step->loop_count,
                                                       .provenance = step->provenance};
             break;
         case PLAN_LOOP_END:
             ASSERT(loop >= 0);
             out->steps.at[loop].partner = (int32_t)out->steps.len;
-            *vec_push(&out->steps, keep) = (WorkStep){.kind = WORK_LOOP_END,
-                                                      .loop_count = step->loop_count,
-                                                      .partner = loop,
-                                                      .provenance = step->provenance};
+            *vec_push(&out->steps, keep) =
+                (WorkStep){.kind = WORK_LOOP_END, .partner = loop, .provenance = step->provenance};
             break;
         }
         i++;
     }
+    set_repeats(out);
     set_lifetimes(&x);
     set_descriptor_bytes(out, scratch);
     return true;

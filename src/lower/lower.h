@@ -37,7 +37,6 @@ typedef struct Buffer {
         block; /* != 0: member of the tile's iteration block of loop `block` (its params move together) */
     int32_t first, last;  /* lifetime [first, last) in steps; parameters [0, step count) */
     int32_t value, shard; /* PlanValue and shard index in its layout */
-    Provenance provenance;
 } Buffer;
 VEC(Buffer);
 
@@ -91,17 +90,11 @@ typedef enum WorkStepKind {
 typedef struct WorkStep {
     WorkStepKind kind;
     int32_t first, count; /* calls (sorted by tile), or transfers */
-    int32_t loop_count;   /* WORK_LOOP_BEGIN: iterations */
+    int32_t repeats;      /* times a call: iterations inside the loop and at its ends, else 1 */
     int32_t partner;      /* index of the matching begin/end */
     Provenance provenance;
 } WorkStep;
 VEC(WorkStep);
-
-typedef struct WorkBinding {
-    int32_t value;     /* PlanValue: name, layout, packing */
-    int32_t iteration; /* member of a sequence, 0 otherwise */
-} WorkBinding;
-VEC(WorkBinding);
 
 typedef struct Work {
     const Plan *plan;  /* values (layouts, packings, names) and budgets; never edited */
@@ -121,9 +114,8 @@ typedef struct Work {
         descriptor_bytes_max; /* upper bound of argument tables on any tile, placed by place as buffer-like data */
 } Work;
 
-bool lower_plan(const Plan *plan, const KernelLibrary *library, Arena *keep, Arena scratch,
-                Work *out, Error *err);
-/* Invariants: indices, ranges inside buffers, lifetimes cover uses, transfers whole words, receivers unique and remote,
- * no step reads a buffer that nothing wrote (parameters and inputs aside). */
-bool work_check(const Work *work, const KernelLibrary *library, Arena scratch, Error *err);
-void work_print(Writer *writer, const Work *work, const KernelLibrary *library);
+bool lower_plan(const Plan *plan, Arena *keep, Arena scratch, Work *out, Error *err);
+/* Invariants: indices, ranges inside buffers, lifetimes cover uses, transfers whole words, receivers unique and remote.
+ * What is read before it was written is plan_check's and, word by word, the machine's. */
+bool work_check(const Work *work, Error *err);
+void work_print(Writer *writer, const Work *work);

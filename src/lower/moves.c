@@ -117,6 +117,8 @@ static bool expand_box(Expansion *x, const PlanStep *step, isize first, isize co
         Region have = from->shards.at[s].box; /* in destination coordinates: */
         have.row_begin -= step->row_shift, have.row_end -= step->row_shift;
         have.col_begin -= step->col_shift, have.col_end -= step->col_shift;
+        if (region_is_empty(region_intersect(to->shards.at[first].box, have)))
+            continue;
         RegionVec rest = {0};
         for (isize n = 0; n < need.len; n++) {
             Region piece = region_intersect(need.at[n], have);

@@ -45,9 +45,8 @@ static void print_transfer(Writer *writer, const Work *w, const Transfer *t)
     write_str(writer, S("\n"));
 }
 
-void work_print(Writer *writer, const Work *work, const KernelLibrary *library)
+void work_print(Writer *writer, const Work *work)
 {
-    (void)library;
     write_fmt(writer, "work tiles=%d support_bytes=%u descriptor_bytes_max=%u\n", work->tiles,
               work->support_bytes, work->descriptor_bytes_max);
     for (isize i = 1; i < work->buffers.len; i++)
@@ -64,7 +63,7 @@ void work_print(Writer *writer, const Work *work, const KernelLibrary *library)
         write_fmt(writer, "step %lld %s operation=%.*s reason=%.*s", (long long)s,
                   kinds[step->kind], STR_ARG(operation), STR_ARG(reason));
         if (step->kind == WORK_LOOP_BEGIN)
-            write_fmt(writer, " count=%d", step->loop_count);
+            write_fmt(writer, " count=%d", step->repeats);
         write_str(writer, S("\n"));
         if (step->kind == WORK_CALLS)
             for (isize i = step->first; i < step->first + step->count; i++)

@@ -713,20 +713,15 @@ static bool mark_outputs(Builder *b)
     return true;
 }
 
-bool plan_baseline(const Graph *graph, const KernelLibrary *library, const PlanOptions *options,
-                   Arena *keep, Arena scratch, Plan *out, Error *err)
+bool plan_baseline(const Graph *graph, const PlanOptions *options, Arena *keep, Arena scratch,
+                   Plan *out, Error *err)
 {
     *out = (Plan){.name = graph->name};
     out->budget.tiles = options->tiles > 0 ? options->tiles : CHIP_TILES;
     out->budget.support_bytes = SUPPORT_BYTES;
     ASSERT(out->budget.tiles <= CHIP_TILES);
     isize values = graph->values.len;
-    Builder b = {.graph = graph,
-                 .library = library,
-                 .options = options,
-                 .plan = out,
-                 .keep = keep,
-                 .err = err};
+    Builder b = {.graph = graph, .options = options, .plan = out, .keep = keep, .err = err};
     b.tiles = out->budget.tiles;
     b.view = arena_array(&scratch, View, values);
     b.last_use = arena_array(&scratch, int32_t, values);

@@ -18,7 +18,6 @@ VEC(RowSplit);
 
 typedef struct Builder {
     const Graph *graph;
-    const KernelLibrary *library;
     const PlanOptions *options;
     Plan *plan;
     Arena *keep;

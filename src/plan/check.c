@@ -86,13 +86,14 @@ bool plan_check(const Plan *plan, Arena scratch, Error *err)
             return false;
         written[v] = value->role == PLAN_PARAMETER || value->role == PLAN_INPUT;
     }
-    int depth = 0;
+    int depth = 0, loops = 0;
     for (isize i = 0; i < plan->steps.len; i++) {
         const PlanStep *step = &plan->steps.at[i];
         switch (step->kind) {
         case PLAN_LOOP_BEGIN:
-            if (++depth > 1 || step->loop_count < 1)
-                return bad_step(err, i, "loops do not nest and run at least once");
+            if (++loops > 1 || step->loop_count < 1)
+                return bad_step(err, i, "expected one loop that runs at least once");
+            depth++;
             break;
         case PLAN_LOOP_END:
             if (--depth < 0)

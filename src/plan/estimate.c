@@ -20,6 +20,18 @@ void plan_shards_by_tile(const PlanValue *value, int32_t shard_of[CHIP_TILES])
         shard_of[value->layout.shards.at[i].tile.id] = (int32_t)i;
 }
 
+isize plan_moves_together(const Plan *plan, isize first)
+{
+    isize count = 0;
+    for (isize i = first; i < plan->steps.len && plan->steps.at[i].kind == PLAN_MOVE; i++, count++)
+        for (isize j = first; j < i; j++) {
+            const PlanStep *a = &plan->steps.at[j], *b = &plan->steps.at[i];
+            if (b->src == a->dst || b->dst == a->src || b->dst == a->dst)
+                return count;
+        }
+    return count;
+}
+
 static Cycles kernel_step_cycles(const Plan *plan, const PlanStep *step, Arena scratch)
 {
     int32_t(*shard_of)[CHIP_TILES] =
@@ -72,8 +84,10 @@ void estimate_plan(Plan *plan, Arena scratch)
     int64_t *receive_bytes = arena_array(&scratch, int64_t, CHIP_TILES);
     int64_t *send_bytes = arena_array(&scratch, int64_t, CHIP_TILES);
     int32_t times = 1;
-    for (isize i = 0; i < plan->steps.len; i++) {
+    isize count = 1;
+    for (isize i = 0; i < plan->steps.len; i += count) {
         const PlanStep *step = &plan->steps.at[i];
+        count = 1;
         switch (step->kind) {
         case PLAN_LOOP_BEGIN:
             times = step->loop_count;
@@ -84,16 +98,15 @@ void estimate_plan(Plan *plan, Arena scratch)
         case PLAN_KERNEL:
             e.kernel_cycles += times * kernel_step_cycles(plan, step, scratch);
             break;
-        case PLAN_MOVE: {
-            add_move_load(plan, step, receive_bytes, send_bytes);
-            if (i + 1 < plan->steps.len && plan->steps.at[i + 1].kind == PLAN_MOVE)
-                break;
+        case PLAN_MOVE:
+            count = plan_moves_together(plan, i);
+            for (isize m = i; m < i + count; m++)
+                add_move_load(plan, &plan->steps.at[m], receive_bytes, send_bytes);
             e.exchange_cycles += times * phase_cycles(receive_bytes, send_bytes);
             e.phases += times;
             for (int t = 0; t < CHIP_TILES; t++)
                 receive_bytes[t] = send_bytes[t] = 0;
             break;
-        }
         }
     }
     e.estimated_cycles = e.kernel_cycles + e.exchange_cycles;

@@ -1,5 +1,5 @@
 /* plan: all choices. Formats, grids, kernels, conversions, budgets; their estimate.
- * takes: Graph, KernelLibrary, machine size       gives: Plan
+ * takes: Graph, machine size       gives: Plan
  * uses: base chip tensor layout kernel graph
  * never: calls a later stage, holds an address, loops over plans
  *
@@ -30,10 +30,8 @@ typedef struct PlanValue {
     const Packing *packings; /* inputs, parameters: [iterations or 1], padded coordinates */
     int32_t iterations;      /* > 0: member i belongs to iteration i of the loop */
     int32_t graph_value;     /* 0: none */
-    int32_t graph_col; /* matrix column 0 holds this logical column of the graph value (slices) */
     int32_t group_logical,
         group_padded; /* column padding groups relative to the graph value; 0: none */
-    Provenance provenance;
 } PlanValue;
 VEC(PlanValue);
 
@@ -87,13 +85,16 @@ typedef struct PlanOptions {
 /* The baseline plan: row groups common to all values, column x K grids per product, weights resident on their consumers,
  * materialised attention with one (row group, head) per tile. ERROR_NO "does not fit" with the numbers; ERROR_INPUT for
  * shapes that no kernel of this version covers. */
-bool plan_baseline(const Graph *graph, const KernelLibrary *library, const PlanOptions *options,
-                   Arena *keep, Arena scratch, Plan *out, Error *err);
+bool plan_baseline(const Graph *graph, const PlanOptions *options, Arena *keep, Arena scratch,
+                   Plan *out, Error *err);
 /* Every value written before it is read, layouts cover, one shard per tile and value, operands on the tiles of the result,
  * no empty shard (pitfall N9), parameters never written (N16). */
 bool plan_check(const Plan *plan, Arena scratch, Error *err);
 /* Shard of the value on every logical tile, -1 where there is none. */
 void plan_shards_by_tile(const PlanValue *value, int32_t shard_of[CHIP_TILES]);
+/* Steps from `first` on that share one exchange phase: moves of which none reads what another writes, none writes what
+ * another reads or writes. */
+isize plan_moves_together(const Plan *plan, isize first);
 /* Operand that decides where a kernel step runs: the last one that the kernel writes. */
 int32_t plan_result_operand(KernelId kernel);
 void plan_print(Writer *writer, const Plan *plan);

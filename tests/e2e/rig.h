@@ -45,8 +45,8 @@ static inline void rig_open(Rig *rig, const char *fixture, int32_t layers)
 static inline void rig_plan(Rig *rig, int32_t tiles)
 {
     PlanOptions options = {.tiles = tiles};
-    RIG_CHECK(rig, plan_baseline(&rig->model.graph, &rig->library, &options, &rig->keep,
-                                 rig->scratch, &rig->r.plan, &rig->err));
+    RIG_CHECK(rig, plan_baseline(&rig->model.graph, &options, &rig->keep, rig->scratch,
+                                 &rig->r.plan, &rig->err));
     RIG_CHECK(rig, plan_check(&rig->r.plan, rig->scratch, &rig->err));
 }
 
@@ -55,9 +55,8 @@ static inline void rig_finish(Rig *rig, int threads)
 {
     CompileResult *r = &rig->r;
     PlaceVerdict verdict;
-    RIG_CHECK(rig,
-              lower_plan(&r->plan, &rig->library, &rig->keep, rig->scratch, &r->work, &rig->err));
-    RIG_CHECK(rig, work_check(&r->work, &rig->library, rig->scratch, &rig->err));
+    RIG_CHECK(rig, lower_plan(&r->plan, &rig->keep, rig->scratch, &r->work, &rig->err));
+    RIG_CHECK(rig, work_check(&r->work, &rig->err));
     RIG_CHECK(rig, place_solve(&r->work, threads, &rig->keep, rig->scratch, &r->placement, &verdict,
                                &rig->err));
     RIG_CHECK(rig, place_check(&r->work, &r->placement, rig->scratch, &rig->err));

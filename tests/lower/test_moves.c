@@ -151,8 +151,7 @@ static void check_random(uint64_t seed)
     *vec_push(&c.plan.steps, &c.keep) =
         (PlanStep){.kind = PLAN_MOVE, .src = src, .dst = dst, .col_shift = col_shift};
     Error err = {0};
-    if (!lower_plan(&c.plan, NULL, &c.keep, c.scratch, &c.work, &err) ||
-        !work_check(&c.work, NULL, c.scratch, &err)) {
+    if (!lower_plan(&c.plan, &c.keep, c.scratch, &c.work, &err) || !work_check(&c.work, &err)) {
         printf("seed %llu: %s\n", (unsigned long long)seed, err.message);
         exit(1);
     }
@@ -180,7 +179,7 @@ static void check_sub_word(void)
     layout_finish(&c.plan.values.at[dst].layout, c.scratch);
     *vec_push(&c.plan.steps, &c.keep) = (PlanStep){.kind = PLAN_MOVE, .src = src, .dst = dst};
     Error err = {0};
-    CHECK(!lower_plan(&c.plan, NULL, &c.keep, c.scratch, &c.work, &err));
+    CHECK(!lower_plan(&c.plan, &c.keep, c.scratch, &c.work, &err));
     CHECK(strstr(err.message, "sub-word") != NULL);
     printf("%s\n", err.message);
 }

@@ -4,7 +4,7 @@
 static void expect_refused(const Rig *rig, const char *text)
 {
     Error err = {0};
-    CHECK(!work_check(&rig->r.work, &rig->library, rig->scratch, &err));
+    CHECK(!work_check(&rig->r.work, &err));
     printf("%s\n", err.message);
     CHECK(strstr(err.message, text) != NULL);
 }
@@ -46,7 +46,7 @@ int main(void)
     expect_refused(&rig, "");
     call->tile = tile;
     Error err = {0};
-    CHECK(work_check(w, &rig.library, rig.scratch, &err));
+    CHECK(work_check(w, &err));
     rig_close(&rig);
     return 0;
 }

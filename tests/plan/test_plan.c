@@ -29,8 +29,7 @@ int main(void)
     PlanOptions one = {.tiles = 1};
     Plan plan;
     Error err = {0};
-    CHECK(
-        !plan_baseline(&rig.model.graph, &rig.library, &one, &rig.keep, rig.scratch, &plan, &err));
+    CHECK(!plan_baseline(&rig.model.graph, &one, &rig.keep, rig.scratch, &plan, &err));
     CHECK_EQ_INT(err.code, ERROR_NO);
     printf("%s\n", err.message);
 
