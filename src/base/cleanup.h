@@ -1,8 +1,8 @@
 /* Temporary files that must not survive the process: removed on SIGINT, SIGTERM and a failed
  * ASSERT.
  *
- * A signal handler can reach only static memory, so the list of names is the one sanctioned piece
- * of process-wide state. Everything here that a handler calls is async-signal-safe.
+ * A signal handler can reach only static memory, so the list of names is process-wide state: the only one
+ * besides tables that are computed once on first use. Everything here that a handler calls is async-signal-safe.
  */
 #pragma once
 #include <stdbool.h>

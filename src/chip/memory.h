@@ -20,9 +20,6 @@ enum {
     FETCH_AHEAD_BYTES = 64,    /* supervisor prefetch distance */
 };
 
-typedef struct TileAddr {
-    uint32_t byte;
-} TileAddr;
 /* Half-open byte range. */
 typedef struct AddrRange {
     uint32_t begin, end;

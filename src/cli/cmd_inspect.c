@@ -7,14 +7,15 @@
 
 typedef struct InspectFlags {
     const char *package;
-    int64_t code_tile;
+    int64_t code_tile, tile;
     bool is_json;
 } InspectFlags;
 
-enum { FLAG_CODE, FLAG_JSON };
+enum { FLAG_CODE, FLAG_TILE, FLAG_JSON };
 
 static const Flag flags[] = {
     [FLAG_CODE] = {"--code", "P", "disassemble the image of physical tile P"},
+    [FLAG_TILE] = {"--tile", "P", "list the buffers of physical tile P by address"},
     [FLAG_JSON] = {"--json", NULL, "as JSON"},
 };
 
@@ -24,6 +25,8 @@ static bool take(void *context, int flag, const char *value, Error *err)
     switch (flag) {
     case FLAG_CODE:
         return cli_int("--code", value, 0, CHIP_TILES - 1, &f->code_tile, err);
+    case FLAG_TILE:
+        return cli_int("--tile", value, 0, CHIP_TILES - 1, &f->tile, err);
     case FLAG_JSON:
         f->is_json = true;
         return true;
@@ -37,7 +40,7 @@ static bool take(void *context, int flag, const char *value, Error *err)
 
 int cmd_inspect(int argc, char **argv)
 {
-    InspectFlags f = {.code_tile = -1};
+    InspectFlags f = {.code_tile = -1, .tile = -1};
     int done;
     if (!cli_parse(argc, argv, "P.ipuexe [OPTIONS]",
                    "Shows header, bindings, exchange phases and memory of a package.", flags,
@@ -48,14 +51,16 @@ int cmd_inspect(int argc, char **argv)
     Package package;
     if (f.package == NULL)
         error_set(&err, ERROR_INPUT, NULL, "inspect needs P.ipuexe (see tessera inspect --help)");
-    else if (f.is_json && f.code_tile >= 0)
-        error_set(&err, ERROR_INPUT, NULL, "options --json and --code exclude each other");
+    else if (f.is_json + (f.code_tile >= 0) + (f.tile >= 0) > 1)
+        error_set(&err, ERROR_INPUT, NULL, "options --json, --code and --tile exclude each other");
     if (err.code != ERROR_NONE || !package_read(f.package, &keep, scratch, &package, &err))
         return cli_fail(&err);
     Writer out = writer_file(STDOUT_FILENO, &keep);
     if (f.code_tile >= 0)
         emit_print_code(&out, &package, (PhysTile){(uint16_t)f.code_tile});
+    else if (f.tile >= 0)
+        package_print_tile(&out, &package, (PhysTile){(uint16_t)f.tile}, scratch);
     else
-        package_print(&out, &package, f.is_json, scratch);
+        package_print(&out, &package, f.is_json);
     return cli_flush(&out, &err) ? 0 : cli_fail(&err);
 }

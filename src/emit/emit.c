@@ -15,7 +15,7 @@ uint32_t emit_fixed_bytes(const KernelLibrary *library)
     return KERNELS_AT - SRAM_BASE + round8(library->code_bytes) + FETCH_AHEAD_BYTES;
 }
 
-/* First call of every tile in every calls step, as two tables [step][tile]. */
+/* First call of every tile in every calls step, as two tables [tile][step]. */
 typedef struct CallIndex {
     int32_t *first, *end; /* [tiles][steps] */
 } CallIndex;
@@ -245,11 +245,13 @@ static void add_regions(const EmitJob *job, Package *out, Arena *keep)
     const Work *work = job->work;
     for (isize b = 1; b < work->buffers.len; b++) {
         const Buffer *buffer = &work->buffers.at[b];
-        uint32_t bytes =
-            buffer->bytes + (uint32_t)(buffer->iterations - 1) * job->placement->stride[b];
         *vec_push(&out->regions, keep) =
-            (DebugRegion){phys_of(buffer->tile), job->placement->address[b], bytes,
-                          work->plan->values.at[buffer->value].name};
+            (DebugRegion){.tile = phys_of(buffer->tile),
+                          .address = job->placement->address[b],
+                          .bytes = buffer->bytes,
+                          .count = (uint32_t)buffer->iterations,
+                          .stride = buffer->iterations > 1 ? job->placement->stride[b] : 0,
+                          .name = work->plan->values.at[buffer->value].name};
     }
 }
 
@@ -280,7 +282,7 @@ bool emit_package(const Work *work, const Placement *placement, const Schedule *
     *out = (Package){.compiler_version = info->compiler_version,
                      .model = info->model,
                      .graph_digest = info->digest};
-    EmitJob job = {.work = work, .placement = placement, .schedule = schedule, .info = info};
+    EmitJob job = {.work = work, .placement = placement, .schedule = schedule};
     Resolved resolved;
     if (!object_resolve(library->objects, library->object_count, KERNELS_AT, keep, scratch,
                         &resolved, err))

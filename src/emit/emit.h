@@ -29,5 +29,5 @@ uint32_t emit_program_bytes_max(const Work *work, Arena scratch);
 bool emit_package(const Work *work, const Placement *placement, const Schedule *schedule,
                   const KernelLibrary *library, const EmitInfo *info, Arena *keep, Arena scratch,
                   Package *out, Error *err);
-/* Listing of one tile's program and rows, for --dump=code,rows. */
+/* Listing of one tile's program and rows, for --dump=code. */
 void emit_print_code(Writer *writer, const Package *package, PhysTile tile);

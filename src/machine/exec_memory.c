@@ -5,13 +5,22 @@
  */
 #include "machine/exec.h"
 
+static bool fault_at(Exec *x, const char *name, uint32_t address, uint32_t bytes)
+{
+    if (range_in_sram(address, bytes)) {
+        (void)EXEC_FAULT(x, name, "%u bytes at 0x%x", bytes, address);
+    } else {
+        (void)EXEC_FAULT(x, name, "%u bytes at 0x%x, outside 0x%x..0x%x", bytes, address, SRAM_BASE,
+                         SRAM_END);
+    }
+    x->tile->fault.address = address;
+    return false;
+}
+
 bool access_fault(Exec *x, uint32_t address, uint32_t bytes)
 {
-    if (!range_in_sram(address, bytes)) {
-        return EXEC_FAULT(x, "INVALID_ADDR", "%u bytes at 0x%x, outside 0x%x..0x%x", bytes, address,
-                          SRAM_BASE, SRAM_END);
-    }
-    return EXEC_FAULT(x, "MISALIGNED", "%u bytes at 0x%x", bytes, address);
+    return fault_at(x, range_in_sram(address, bytes) ? "MISALIGNED" : "INVALID_ADDR", address,
+                    bytes);
 }
 
 /* Writes `count` words to aux registers `first`...; registers from 8 on take nothing. */
@@ -89,7 +98,7 @@ static inline __attribute__((always_inline)) bool access_as(Exec *x, const Op *o
     switch (form.move) {
     case MOVE_AUX:
         if (bytes == 16 && address < SRAM_REGION1) {
-            return EXEC_FAULT(x, "INVALID_REGION", "128-bit load at 0x%x", address);
+            return fault_at(x, "INVALID_REGION", address, bytes);
         }
         load_aux(x, address, first, bytes / 4);
         break;

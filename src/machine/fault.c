@@ -48,8 +48,12 @@ static const DebugRegion *region_at(const Package *package, PhysTile tile, uint3
     for (isize i = 0; i < package->regions.len; i++) {
         const DebugRegion *region = &package->regions.at[i];
         if ((region->tile.id == tile.id || region->tile.id == UINT16_MAX) &&
-            address >= region->address && address - region->address < region->bytes) {
-            return region;
+            address >= region->address) {
+            uint32_t offset = address - region->address;
+            uint32_t member = region->stride > 0 ? offset / region->stride : 0;
+            if (member < region->count && offset - member * region->stride < region->bytes) {
+                return region;
+            }
         }
     }
     return NULL;
@@ -73,11 +77,15 @@ void fault_print(Writer *writer, const Fault *fault, const Package *package)
     write_fmt(writer, ", simulated cycle %lld, pc 0x%x", (long long)fault->cycle, fault->pc);
     if (package != NULL) {
         const DebugSymbol *symbol = symbol_at(package, fault->pc);
-        const DebugRegion *region = region_at(package, fault->tile, fault->pc);
+        uint32_t where = fault->address != 0 ? fault->address : fault->pc;
+        const DebugRegion *region = region_at(package, fault->tile, where);
         if (symbol != NULL) {
             write_fmt(writer, " = %.*s + 0x%x", STR_ARG(symbol->name), fault->pc - symbol->address);
         }
         if (region != NULL) {
+            if (fault->address != 0) {
+                write_fmt(writer, ", 0x%x", where);
+            }
             write_fmt(writer, " in %.*s", STR_ARG(region->name));
         }
     }

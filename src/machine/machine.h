@@ -44,6 +44,7 @@ typedef struct Fault {
     int context;  /* -1 supervisor, 0..5 worker */
     Cycles cycle; /* tile clock */
     uint32_t pc;
+    uint32_t address; /* of the access that is refused; 0: none */
     char detail[256]; /* values and addresses concerned */
 } Fault;
 

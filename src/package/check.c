@@ -235,11 +235,13 @@ static bool check_debug(const Package *package, Error *err)
             return false;
         }
         if ((region->tile.id >= CHIP_TILES && region->tile.id != UINT16_MAX) ||
-            region->bytes == 0 || region->address < SRAM_BASE || region->address >= SRAM_END ||
-            region->bytes > SRAM_END - region->address) {
+            region->bytes == 0 || region->count == 0 || region->address < SRAM_BASE ||
+            region->address >= SRAM_END ||
+            (uint64_t)(region->count - 1) * region->stride + region->bytes >
+                SRAM_END - region->address) {
             return error_set(err, ERROR_INPUT, "package",
-                             "debug region \"%.*s\" of %u bytes at 0x%x is outside SRAM",
-                             STR_ARG(region->name), region->bytes, region->address);
+                             "debug region \"%.*s\" of %u x %u bytes at 0x%x is outside SRAM",
+                             STR_ARG(region->name), region->count, region->bytes, region->address);
         }
     }
     for (isize i = 0; i < package->isa_flags.len; i++) {

@@ -102,7 +102,7 @@ size_t estimate_words(const Package *package)
         bytes += 48 + package->symbols.at[i].name.len;
     }
     for (isize i = 0; i < package->regions.len; i++) {
-        bytes += 48 + package->regions.at[i].name.len;
+        bytes += 56 + package->regions.at[i].name.len;
     }
     for (isize i = 0; i < package->isa_flags.len; i++) {
         bytes += 48 + package->isa_flags.at[i].name.len;
@@ -224,6 +224,8 @@ void put_debug(wire::Application::Builder app, const Package *package)
         to.setPhysicalTile(from->tile.id == UINT16_MAX ? ALL_TILES : from->tile.id);
         to.setAddress(from->address);
         to.setSize(from->bytes);
+        to.setCount(from->count);
+        to.setStride(from->stride);
         PUT_TEXT(to, Name, from->name);
     }
 }
@@ -480,6 +482,8 @@ void get_debug(wire::Application::Reader app, Arena *keep, Package *out)
         to->tile.id = tile == ALL_TILES ? UINT16_MAX : uint16_t(get_tile(tile));
         to->address = from.getAddress();
         to->bytes = from.getSize();
+        to->count = from.getCount();
+        to->stride = from.getStride();
         to->name = get_text(from.getName());
     }
 }

@@ -28,7 +28,7 @@ typedef struct TileImage {
 } TileImage;
 VEC(TileImage);
 
-/* One box of a bound matrix on one tile. `order` is a layout Order by number, stored by name in the file. */
+/* One box of a bound matrix on one tile. */
 typedef struct BindingShard {
     PhysTile tile;
     uint32_t address, bytes;
@@ -77,6 +77,7 @@ VEC(DebugSymbol);
 typedef struct DebugRegion {
     PhysTile tile;
     uint32_t address, bytes;
+    uint32_t count, stride; /* members of a sequence, `stride` bytes apart; 1, 0 for one */
     Str name;
 } DebugRegion;
 VEC(DebugRegion);
@@ -114,4 +115,6 @@ bool package_write(const Package *package, const char *path, Arena scratch, Erro
 bool package_read(const char *path, Arena *keep, Arena scratch, Package *out, Error *err);
 bool package_parse(Str bytes, Arena *keep, Arena scratch, Package *out, Error *err);
 /* What `tessera inspect` shows: header, bindings, phases, memory summary; `as_json` for scripts. */
-void package_print(Writer *writer, const Package *package, bool as_json, Arena scratch);
+void package_print(Writer *writer, const Package *package, bool as_json);
+/* The buffers of one tile by address (they share addresses when their lifetimes do not meet). */
+void package_print_tile(Writer *writer, const Package *package, PhysTile tile, Arena scratch);

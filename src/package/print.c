@@ -40,47 +40,44 @@ static int64_t segment_bytes_of(const Package *package)
 
 static void print_sources(Writer *writer, const Binding *binding)
 {
-    isize shown = min_i64(binding->packing.parts.len, 3);
-    for (isize i = 0; i < shown; i++) {
-        write_fmt(writer, "%s%.*s", i == 0 ? "  <- " : " + ",
-                  STR_ARG(binding->packing.parts.at[i].tensor));
-    }
-    if (binding->packing.parts.len > shown) {
-        write_fmt(writer, " + %td more", binding->packing.parts.len - shown);
+    isize parts = binding->packing.parts.len;
+    if (parts > 0) {
+        write_fmt(writer, "          <- %.*s", STR_ARG(binding->packing.parts.at[0].tensor));
+        write_fmt(writer, parts > 1 ? " + %td more\n" : "\n", parts - 1);
     }
 }
 
 static void print_bindings(Writer *writer, const Package *package)
 {
-    write_fmt(writer, "\nbindings %td\n%-7s %-32s %-5s %-11s %13s %7s %6s %12s\n",
+    write_fmt(writer, "\nbindings %td\n%-7s %-34s %-5s %-10s %13s %6s %5s %10s\n",
               package->bindings.len, "kind", "name", "dtype", "order", "rows x cols", "shards",
               "tiles", "bytes");
     for (isize i = 0; i < package->bindings.len; i++) {
         const Binding *binding = &package->bindings.at[i];
         char extents[32];
         (void)snprintf(extents, sizeof extents, "%d x %d", binding->rows, binding->cols);
-        write_fmt(writer, "%-7s %-32.*s %-5.*s %-11.*s %13s %7d %6d %12lld",
+        write_fmt(writer, "%-7s %-34.*s %-5.*s %-10.*s %13s %6d %5d %10lld",
                   kind_text[binding->kind], STR_ARG(binding->name),
                   STR_ARG(dtype_name(binding->dtype)), STR_ARG(binding->order), extents,
                   binding->shard_count, tiles_of_binding(package, binding),
                   (long long)bytes_of_binding(package, binding));
-        print_sources(writer, binding);
         write_str(writer, S("\n"));
+        print_sources(writer, binding);
     }
 }
 
 static void print_phases(Writer *writer, const Package *package)
 {
     uint64_t executed = 0, events = 0;
-    write_fmt(writer, "\nphases %td (scheduled)\n%-48s %8s %10s %12s %8s %10s\n",
-              package->phases.len, "name", "repeats", "transfers", "words", "events", "row bytes");
+    write_fmt(writer, "\nphases %td (scheduled)\n%-44s %7s %9s %10s %7s %9s\n", package->phases.len,
+              "name", "repeats", "transfers", "words", "events", "row bytes");
     for (isize i = 0; i < package->phases.len; i++) {
         const PhaseRecord *phase = &package->phases.at[i];
         executed += phase->repeats;
         events += (uint64_t)phase->repeats * phase->horizon;
-        write_fmt(writer, "%-48.*s %8u %10u %12llu %8u %10u\n", STR_ARG(phase->name),
-                  phase->repeats, phase->transfers, (unsigned long long)phase->words,
-                  phase->horizon, phase->row_bytes_max);
+        write_fmt(writer, "%-44.*s %7u %9u %10llu %7u %9u\n", STR_ARG(phase->name), phase->repeats,
+                  phase->transfers, (unsigned long long)phase->words, phase->horizon,
+                  phase->row_bytes_max);
     }
     write_fmt(writer, "executed phases a call %llu, scheduled events a call %llu\n",
               (unsigned long long)executed, (unsigned long long)events);
@@ -168,9 +165,34 @@ static void print_json(Writer *writer, const Package *package)
     write_str(writer, S("}\n"));
 }
 
-void package_print(Writer *writer, const Package *package, bool as_json, Arena scratch)
+static int by_address(const void *a, const void *b, const void *context)
 {
-    (void)scratch;
+    (void)context;
+    const DebugRegion *x = a, *y = b;
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+void package_print_tile(Writer *writer, const Package *package, PhysTile tile, Arena scratch)
+{
+    DebugRegionVec regions = {0};
+    for (isize i = 0; i < package->regions.len; i++) {
+        const DebugRegion *region = &package->regions.at[i];
+        if (region->tile.id == tile.id || region->tile.id == UINT16_MAX) {
+            *vec_push(&regions, &scratch) = *region;
+        }
+    }
+    sort_stable(regions.at, regions.len, sizeof *regions.at, by_address, NULL, scratch);
+    write_fmt(writer, "tile %u (logical %u): %td buffers\n%-8s %8s %7s %8s  %s\n", tile.id,
+              tile_of(tile).id, regions.len, "address", "bytes", "members", "stride", "name");
+    for (isize i = 0; i < regions.len; i++) {
+        const DebugRegion *region = &regions.at[i];
+        write_fmt(writer, "0x%06x %8u %7u %8u  %.*s\n", region->address, region->bytes,
+                  region->count, region->stride, STR_ARG(region->name));
+    }
+}
+
+void package_print(Writer *writer, const Package *package, bool as_json)
+{
     if (as_json) {
         print_json(writer, package);
     } else {

@@ -131,6 +131,8 @@ struct DebugRegion {
   address @1 :UInt32;
   size @2 :UInt32;
   name @3 :Text;
+  count @4 :UInt32 = 1;  # ours: members of a sequence
+  stride @5 :UInt32;     # ours: bytes between them
 }
 
 # --- ours ------------------------------------------------------------------------------------------------------------

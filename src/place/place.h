@@ -54,7 +54,7 @@ typedef struct Placement {
     int64_t *used_bytes;    /* per logical tile: data bytes occupied at the peak */
 } Placement;
 
-/* First fit: longest-lived first, then size, deterministic. ERROR_NO with the verdict's text when it does not fit. */
+/* First fit in several orders (solve.c), deterministic. ERROR_NO with the verdict's text when it does not fit. */
 bool place_solve(const Work *work, int threads, Arena *keep, Arena scratch, Placement *out,
                  PlaceVerdict *verdict, Error *err);
 /* Written from the rules, not from the solver: ranges, alignment, regions, overlap of live buffers, separations, parameters

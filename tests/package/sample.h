@@ -70,8 +70,9 @@ static inline Package sample_package(Arena *arena)
     *vec_push(&package.phases, arena) = (PhaseRecord){S("gather \"x\""), 27, 12, 3456, 789, 64};
     *vec_push(&package.symbols, arena) = (DebugSymbol){S("add_f16"), 0x4c100};
     *vec_push(&package.regions, arena) =
-        (DebugRegion){{UINT16_MAX}, SRAM_IMAGE_BASE, 32, S("code")};
-    *vec_push(&package.regions, arena) = (DebugRegion){{1}, 0x80000, 1024, S("pixels.shard")};
+        (DebugRegion){{UINT16_MAX}, SRAM_IMAGE_BASE, 32, 1, 0, S("code")};
+    *vec_push(&package.regions, arena) =
+        (DebugRegion){{1}, 0x80000, 1024, 3, 2048, S("pixels.shard")};
     *vec_push(&package.isa_flags, arena) = (IsaFlag){S("TAMP_F16V4_E4_P0"), 7};
     return package;
 }

@@ -31,7 +31,7 @@ static bool accepts(Str bytes, Arena keep, Arena scratch)
     if (ok) {
         CHECK_OK(package_check(&package, scratch, &err), err);
         Writer writer = {.fd = -1, .at = arena_array(&scratch, char, 8192), .cap = 8192};
-        package_print(&writer, &package, true, scratch);
+        package_print(&writer, &package, true);
     } else {
         CHECK_EQ_INT(err.code, ERROR_INPUT);
         CHECK(err.message[0] != '\0' && err.where[0] != '\0');

@@ -84,6 +84,7 @@ static void check_equal(const Package *a, const Package *b)
         const DebugRegion *p = &a->regions.at[i], *q = &b->regions.at[i];
         CHECK_STR(p->name, q->name);
         CHECK(p->tile.id == q->tile.id && p->address == q->address && p->bytes == q->bytes);
+        CHECK(p->count == q->count && p->stride == q->stride);
     }
     CHECK_EQ_INT(a->isa_flags.len, b->isa_flags.len);
     CHECK_STR(a->isa_flags.at[0].name, b->isa_flags.at[0].name);
@@ -173,12 +174,16 @@ static void prints(void)
     Arena keep = arena_create(ARENA_BYTES), scratch = arena_create(ARENA_BYTES);
     Package package = sample_package(&keep);
     Writer text = writer_buffer(&keep), json = writer_buffer(&scratch);
-    package_print(&text, &package, false, keep);
+    package_print(&text, &package, false);
     write_str(&text, (Str){"", 1});
     CHECK(test_contains_(text.at, "tiles used     2 of 1472"));
-    CHECK(test_contains_(text.at, "encoder.q.weight + encoder.k.weight"));
+    CHECK(test_contains_(text.at, "<- encoder.q.weight + 1 more"));
     CHECK(test_contains_(text.at, "scheduled events a call 21303")); /* 27 x 789 */
-    package_print(&json, &package, true, keep);
+    Writer tile = writer_buffer(&keep);
+    package_print_tile(&tile, &package, (PhysTile){1}, scratch);
+    write_str(&tile, (Str){"", 1});
+    CHECK(test_contains_(tile.at, "0x080000     1024       3     2048  pixels.shard"));
+    package_print(&json, &package, true);
     write_str(&json, (Str){"", 1});
     CHECK(test_contains_(json.at, "\"name\": \"gather \\\"x\\\"\", \"repeats\": 27"));
     CHECK(test_contains_(json.at, "\"tensors\": [\"encoder.q.weight\", \"encoder.k.weight\"]"));
@@ -279,6 +284,11 @@ static void break_summary(Package *p)
 {
     p->tile_bytes_max = p->tile_bytes_min - 1;
 }
+static void break_region_members(Package *p)
+{
+    p->regions.at[1].count = 0x10001; /* 2^16 strides of 2^16 bytes: more than 32 bits */
+    p->regions.at[1].stride = 0x10000;
+}
 static void break_region(Package *p)
 {
     p->regions.at[1].bytes = 0x70000;
@@ -314,6 +324,7 @@ static void refuses_broken_rules(void)
         {break_output_parts, "has packing parts"},
         {break_summary, "memory summary"},
         {break_region, "outside SRAM"},
+        {break_region_members, "outside SRAM"},
     };
     Arena arena = arena_create(ARENA_BYTES);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
