@@ -40,6 +40,7 @@ SCHEMA_OBJECTS := $(patsubst src/package/%.capnp,$(BUILD)/gen/%.capnp.o,$(SCHEMA
 LIBRARY_OBJECTS := $(filter-out $(MAIN_OBJECT),$(C_SOURCES:%.c=$(BUILD)/%.o)) \
 	$(CXX_SOURCES:%.cpp=$(BUILD)/%.o) $(SCHEMA_OBJECTS) $(BUILD)/gen/kernels_embedded.o
 TESTS := $(TEST_SOURCES:%.c=$(BUILD)/%)
+BENCHES := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard bench/*.c)))
 PROGRAM := $(if $(MAIN_OBJECT),$(BUILD)/tessera)
 
 # Rooms whose tests are quick enough to run under sanitizers.
@@ -93,7 +94,7 @@ $(BUILD)/libtessera.a: $(LIBRARY_OBJECTS)
 $(BUILD)/tessera: $(MAIN_OBJECT) $(BUILD)/libtessera.a
 	$(LINK) $^ $(LIBS) -o $@
 
-$(TESTS): %: %.o $(BUILD)/libtessera.a
+$(TESTS) $(BENCHES): %: %.o $(BUILD)/libtessera.a
 	$(LINK) $^ $(LIBS) -o $@
 
 # --- checking --------------------------------------------------------------------------------------------
@@ -120,7 +121,7 @@ rooms:
 headers:
 	@tools/headers.sh
 
-FORMATTED = $(wildcard src/*/*.[ch] src/*/*.cpp tests/*.h tests/*/*.c tests/*/*.h)
+FORMATTED = $(wildcard src/*/*.[ch] src/*/*.cpp tests/*.h tests/*/*.c tests/*/*.h bench/*.c)
 
 fmt:
 	clang-format -i $(FORMATTED)
@@ -141,8 +142,8 @@ demo:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all
 	@tools/demo.sh
 
-bench: all
-	@tools/bench.sh
+bench: all $(BENCHES)
+	@tools/bench.sh $(BUILD)
 
 # Everything that is slow: the whole of `ready`, then the measurements.
 full: ready

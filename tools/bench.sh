@@ -1,8 +1,9 @@
 #!/bin/sh
 # The project's own measurements on this machine: host times are benchmarks, never assertions; simulated cycles are exact.
 set -eu
-out=${1:-build/bench}
-tessera=${TESSERA:-build/tessera}
+build=${1:-build}
+out=$build/bench-out
+tessera=$build/tessera
 mkdir -p "$out"
 field() { sed -n "s/.*\"$1\":\([-0-9.e+]*\).*/\1/p"; }
 
@@ -19,3 +20,5 @@ for row in "siglip-tiny --tiles 64" "siglip-base-ish --tiles 1472"; do
         "$(echo "$c" | field peak_bytes | awk '{print $1/1048576}')" "$(echo "$v" | field host_seconds_call)" \
         "$(echo "$v" | field simulated_cycles)" "$(echo "$v" | field phases)" "$(echo "$v" | field peak_bytes | awk '{print $1/1048576}')"
 done
+printf '\none tile, one thread:\n'
+"$build/bench/tile_speed"

@@ -7,12 +7,13 @@
  * is cleared on reuse.
  */
 #include "base/arena.h"
+#include "base/error.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HEADER_BYTES = 64, HUGE_PAGE_FROM_BYTES = 64 << 20, EXIT_BUG = 70 };
+enum { HEADER_BYTES = 64, HUGE_PAGE_FROM_BYTES = 64 << 20 };
 
 typedef struct Header {
     uint8_t *low;       /* everything below was handed out before */

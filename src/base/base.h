@@ -5,6 +5,8 @@
  * never: a word about tensors or tiles
  */
 #pragma once
+#define TESSERA_VERSION "tessera 0.1"
+
 #include "base/arena.h"
 #include "base/bits.h"
 #include "base/error.h"

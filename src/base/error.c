@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EXIT_BUG = 70 };
-
 static void copy_escaped(char *out, size_t out_bytes, const char *text)
 {
     static const char digits[] = "0123456789abcdef";

@@ -13,6 +13,7 @@ typedef enum ErrorCode {
     ERROR_INPUT = 2, /* bad input or usage */
     ERROR_FAULT = 3, /* the simulated program misbehaved */
 } ErrorCode;
+enum { EXIT_BUG = 70 }; /* the exit code of a failed ASSERT */
 
 typedef struct Error {
     ErrorCode code;

@@ -1,6 +1,7 @@
 /* `tessera asm`: one assembly text to raw little-endian bytes at an address, or to a listing (product.md 4). */
 #include "asm/asm.h"
 #include "base/file.h"
+#include "chip/chip.h"
 #include "cli/cli.h"
 #include <stdio.h>
 #include <unistd.h>
@@ -168,7 +169,7 @@ static bool assemble(const AsmArguments *arguments, Arena *keep, Arena scratch, 
 
 int cmd_asm(int argc, char **argv)
 {
-    AsmArguments arguments = {.base = 0x4c010};
+    AsmArguments arguments = {.base = SRAM_IMAGE_BASE};
     int done;
     if (!cli_parse(argc, argv, "[OPTIONS] K.s", "Assembles IPU21 code to raw little-endian bytes.",
                    asm_flags, sizeof asm_flags / sizeof *asm_flags, take, &arguments, &done)) {

@@ -1,6 +1,7 @@
 /* `tessera disasm`: raw bytes to text (product.md 4). */
 #include "asm/asm.h"
 #include "base/file.h"
+#include "chip/chip.h"
 #include "cli/cli.h"
 #include <unistd.h>
 
@@ -48,7 +49,7 @@ static bool take(void *context, int flag, const char *value, Error *err)
 
 int cmd_disasm(int argc, char **argv)
 {
-    DisasmArguments arguments = {.base = 0x4c010, .context = CONTEXT_WORKER};
+    DisasmArguments arguments = {.base = SRAM_IMAGE_BASE, .context = CONTEXT_WORKER};
     int done;
     if (!cli_parse(argc, argv, "[OPTIONS] FILE.bin", "Prints raw bytes as IPU21 code.",
                    disasm_flags, sizeof disasm_flags / sizeof *disasm_flags, take, &arguments,

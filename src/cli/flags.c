@@ -11,7 +11,7 @@ int cli_fail(const Error *err)
         fprintf(stderr, "tessera: %s: %s\n", err->where, err->message);
     else
         fprintf(stderr, "tessera: %s\n", err->message);
-    return err->code == ERROR_NONE ? 70 : (int)err->code;
+    return err->code == ERROR_NONE ? EXIT_BUG : (int)err->code;
 }
 
 static void print_flag(const Flag *flag)

@@ -63,7 +63,7 @@ int main(int argc, char **argv)
         return 0;
     }
     if (strcmp(argv[1], "--version") == 0) {
-        puts("tessera 0.1");
+        puts(TESSERA_VERSION);
         return 0;
     }
     for (int i = 0; i < COMMAND_COUNT; i++)

@@ -133,7 +133,7 @@ static bool run_emit(Pipeline *p, Arena scratch)
 {
     EmitInfo info = {.model = p->graph->name,
                      .digest = graph_digest(p->graph, p->keep, scratch),
-                     .compiler_version = S("tessera 0.1"),
+                     .compiler_version = S(TESSERA_VERSION),
                      .threads = p->options->threads};
     return emit_package(&p->out->work, &p->out->placement, &p->out->schedule, p->library, &info,
                         p->keep, scratch, &p->out->package, p->err) &&

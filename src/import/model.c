@@ -176,9 +176,7 @@ ProblemSpan model_problems(const Model *model, const ExpectedVec *expected, Aren
     ProblemSpan problems = {at, 0};
     for (isize i = 0; i < expected->len; i++) {
         const SafeTensor *found = checkpoint_find(&model->checkpoint, expected->at[i].name);
-        bool is_readable =
-            found != NULL &&
-            (found->dtype == DTYPE_F32 || found->dtype == DTYPE_F16 || found->dtype == DTYPE_BF16);
+        bool is_readable = found != NULL && dtype_is_float(found->dtype);
         if (!is_readable || !shape_equal(&found->shape, &expected->at[i].shape)) {
             at[problems.len++] = (Problem){expected->at[i], found};
         }

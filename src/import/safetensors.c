@@ -49,7 +49,7 @@ static bool source_read(void *context, Str name, float *out, Error *err)
     if (tensor == NULL) {
         return fail_tensor(checkpoint, name, "is missing", err);
     }
-    if (tensor->dtype != DTYPE_F32 && tensor->dtype != DTYPE_F16 && tensor->dtype != DTYPE_BF16) {
+    if (!dtype_is_float(tensor->dtype)) {
         return fail_tensor(checkpoint, name,
                            "is stored in a type that cannot be converted (F32, "
                            "F16 and BF16 can)",

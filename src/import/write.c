@@ -82,8 +82,7 @@ bool safetensors_write_filled(const char *path, const TensorData *tensors, isize
 {
     WriteRow *rows = arena_array(&scratch, WriteRow, count);
     for (isize i = 0; i < count; i++) {
-        ASSERT(tensors[i].dtype == DTYPE_F32 || tensors[i].dtype == DTYPE_F16 ||
-               tensors[i].dtype == DTYPE_BF16);
+        ASSERT(dtype_is_float(tensors[i].dtype));
         rows[i] = (WriteRow){&tensors[i], i};
     }
     sort_stable(rows, count, sizeof(WriteRow), compare_rows, NULL, scratch);

@@ -27,10 +27,7 @@ static uint8_t parse_orders(Str text)
     uint8_t orders = 0;
     while (text.len > 0) {
         Str name = str_cut(&text, '|');
-        int order = 0;
-        while (order < ORDER_COUNT && !str_equal(name, order_name((Order)order))) {
-            order++;
-        }
+        Order order = order_find(name);
         ASSERT(order < ORDER_COUNT);
         orders |= (uint8_t)(1 << order);
     }

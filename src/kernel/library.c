@@ -4,7 +4,7 @@
 #include "kernel/embedded.h"
 
 enum {
-    TRIAL_BASE = 0x4c010
+    TRIAL_BASE = SRAM_IMAGE_BASE
 }; /* any executable address: only the size and the completeness are wanted */
 
 static bool find_file(void *context, Str name, Str *text, Error *err)

@@ -45,6 +45,8 @@ typedef struct ByteRun {
 VEC(ByteRun);
 
 Str order_name(Order order);
+/* ORDER_COUNT when unknown. */
+Order order_find(Str name);
 /* Element index of local (r, c); extents are the shard's allocated ones. */
 int64_t order_index(Order order, int32_t alloc_rows, int32_t alloc_cols, int32_t r, int32_t c);
 /* Inverse of order_index. */

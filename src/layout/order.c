@@ -21,6 +21,15 @@ Str order_name(Order order)
     return orders[order].name;
 }
 
+Order order_find(Str name)
+{
+    int order = 0;
+    while (order < ORDER_COUNT && !str_equal(name, order_name((Order)order))) {
+        order++;
+    }
+    return (Order)order;
+}
+
 int32_t order_row_multiple(Order order)
 {
     ASSERT(order < ORDER_COUNT);

@@ -39,7 +39,7 @@ static float load(DType dtype, const uint8_t *at)
 
 static bool check_dtype(DType dtype, Error *err)
 {
-    if (dtype == DTYPE_F32 || dtype == DTYPE_F16 || dtype == DTYPE_BF16) {
+    if (dtype_is_float(dtype)) {
         return true;
     }
     return error_set(err, ERROR_INPUT, NULL, "elements of type %.*s cannot be packed from FP32",

@@ -23,30 +23,14 @@ struct Session {
     bool is_at_output; /* waits at the output barrier of the last call */
 };
 
-static bool is_packable(DType dtype)
-{
-    return dtype == DTYPE_F32 || dtype == DTYPE_F16 || dtype == DTYPE_BF16;
-}
-
-/* ORDER_COUNT when unknown. */
-static Order order_of(Str name)
-{
-    for (int i = 0; i < ORDER_COUNT; i++) {
-        if (str_equal(order_name((Order)i), name)) {
-            return (Order)i;
-        }
-    }
-    return ORDER_COUNT;
-}
-
 static bool check_binding(const Package *package, const Binding *binding, Error *err)
 {
-    Order order = order_of(binding->order);
+    Order order = order_find(binding->order);
     if (order == ORDER_COUNT) {
         return error_set(err, ERROR_INPUT, "package", "binding \"%.*s\" has unknown order \"%.*s\"",
                          STR_ARG(binding->name), STR_ARG(binding->order));
     }
-    if (!is_packable(binding->dtype)) {
+    if (!dtype_is_float(binding->dtype)) {
         return error_set(err, ERROR_INPUT, "package",
                          "binding \"%.*s\" is %.*s, expected f32, f16 or bf16",
                          STR_ARG(binding->name), STR_ARG(dtype_name(binding->dtype)));
@@ -212,7 +196,7 @@ static bool pack_binding(Session *session, const Binding *binding, const float *
     }
     PackJob job = {.session = session,
                    .binding = binding,
-                   .order = order_of(binding->order),
+                   .order = order_find(binding->order),
                    .tensors = tensors,
                    .shards = grouped,
                    .tile_first = first,
@@ -335,7 +319,7 @@ static bool output_fault(const Binding *binding, const BindingShard *shard, int3
 static bool check_defined(const Session *session, const Binding *binding, const BindingShard *shard,
                           Error *err)
 {
-    Order order = order_of(binding->order);
+    Order order = order_find(binding->order);
     for (int32_t r = shard->box.row_begin; r < shard->box.row_end; r++) {
         for (int32_t c = shard->box.col_begin; c < shard->box.col_end; c++) {
             int64_t index = order_index(order, shard->alloc_rows, shard->alloc_cols,
@@ -357,7 +341,7 @@ static bool read_output(const Session *session, const Binding *binding, float *m
                         Arena scratch, Error *err)
 {
     Layout layout = {.dtype = binding->dtype,
-                     .order = order_of(binding->order),
+                     .order = order_find(binding->order),
                      .rows = binding->rows,
                      .cols = binding->cols};
     memset(matrix, 0, sizeof *matrix * (size_t)binding->rows * (size_t)binding->cols);

@@ -101,3 +101,8 @@ uint16_t bf16_of_f32(float value)
         magnitude > 0x7f800000u ? (magnitude >> 16) | 0x40u : shift_rounded(magnitude, 16);
     return (uint16_t)(sign | result);
 }
+
+bool dtype_is_float(DType dtype)
+{
+    return dtype == DTYPE_F32 || dtype == DTYPE_F16 || dtype == DTYPE_BF16;
+}

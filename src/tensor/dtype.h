@@ -16,8 +16,9 @@ typedef enum DType {
 } DType;
 
 int dtype_bytes(DType dtype);
-Str dtype_name(DType dtype); /* "f16" */
-DType dtype_parse(Str name); /* DTYPE_NONE when unknown */
+Str dtype_name(DType dtype);      /* "f16" */
+DType dtype_parse(Str name);      /* DTYPE_NONE when unknown */
+bool dtype_is_float(DType dtype); /* F32, F16 or BF16: what weights and activations are made of */
 
 /* IEEE binary16; overflow gives infinity (the caller decides what that means). NaN stays quiet NaN.
  */

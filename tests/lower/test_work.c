@@ -43,7 +43,7 @@ int main(void)
     WorkCall *call = &w->calls.at[w->steps.at[0].kind == WORK_CALLS ? w->steps.at[0].first : 0];
     Tile tile = call->tile;
     call->tile = (Tile){(uint16_t)((tile.id + 1) % 64)};
-    expect_refused(&rig, "");
+    expect_refused(&rig, "another tile");
     call->tile = tile;
     Error err = {0};
     CHECK(work_check(w, &err));

@@ -51,7 +51,10 @@ int main(void)
     shard->tile = tile;
 
     p->values.at[temporary].layout.shards.len--;
-    expect_refused(&rig, "");
+    expect_refused(&rig, "not on the tile of the result"); /* its tiles all hold the same */
+    p->values.at[temporary] = saved;
+    p->values.at[temporary].layout.rows++;
+    expect_refused(&rig, "not covered");
     p->values.at[temporary] = saved;
 
     for (isize s = 0; s < p->steps.len; s++) {
