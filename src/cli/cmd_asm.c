@@ -171,8 +171,11 @@ int cmd_asm(int argc, char **argv)
 {
     AsmArguments arguments = {.base = SRAM_IMAGE_BASE};
     int done;
-    if (!cli_parse(argc, argv, "[OPTIONS] K.s", "Assembles IPU21 code to raw little-endian bytes.",
-                   asm_flags, sizeof asm_flags / sizeof *asm_flags, take, &arguments, &done)) {
+    if (!cli_parse(
+            argc, argv, "[OPTIONS] K.s",
+            "Assembles IPU21 code to raw little-endian bytes (without -o beside the source). A "
+            "source begins with\n.worker or .supervisor; kernels/*.s are examples.",
+            asm_flags, sizeof asm_flags / sizeof *asm_flags, take, &arguments, &done)) {
         return done;
     }
     Error err = {0};

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "import/import.h"
 #include <stdio.h>
+#include <unistd.h>
 
 typedef struct FixtureFlags {
     const char *name, *directory;
@@ -61,8 +62,9 @@ int cmd_fixture(int argc, char **argv)
         return cli_fail(&err);
     }
     Arena scratch = arena_create(SCRATCH_BYTES);
+    Writer progress = writer_file(STDERR_FILENO, &scratch);
     bool ok = fixture_write(str_of(f.name), f.directory, (uint64_t)f.seed, (int32_t)f.layers,
-                            scratch, &err);
+                            scratch, f.is_quiet ? NULL : &progress, &err);
     arena_destroy(&scratch);
     if (!ok) {
         return cli_fail(&err);

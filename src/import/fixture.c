@@ -65,6 +65,8 @@ static Recipe recipe_of(const Expected *tensor, int32_t width, uint64_t seed)
     return recipe;
 }
 
+static const double PROGRESS_SECONDS = 2;
+
 typedef struct FillJob {
     const Recipe *recipe;
     int64_t begin, count;
@@ -85,10 +87,27 @@ static void fill_chunk(void *context, isize index, int worker)
     }
 }
 
+/* All tensors, and how far the writing is. */
+typedef struct Filling {
+    const Recipe *recipes;
+    int64_t done_elems, total_elems;
+    double shown_at;  /* seconds */
+    Writer *progress; /* may be NULL */
+} Filling;
+
 static void fill_tensor(void *context, isize index, int64_t begin, int64_t count, void *out)
 {
-    FillJob job = {(const Recipe *)context + index, begin, count, out};
+    Filling *filling = context;
+    FillJob job = {filling->recipes + index, begin, count, out};
     parallel_for(cpu_count(), div_up(count, CHUNK_ELEMS), 1, fill_chunk, &job);
+    filling->done_elems += count;
+    if (filling->progress != NULL && time_seconds() > filling->shown_at + PROGRESS_SECONDS) {
+        write_fmt(filling->progress, "  %lld of %lld MB\n",
+                  (long long)filling->done_elems * 4 / 1000000,
+                  (long long)filling->total_elems * 4 / 1000000);
+        writer_flush(filling->progress);
+        filling->shown_at = time_seconds();
+    }
 }
 
 /* --- configuration files -------------------------------------------------------------------------------- */
@@ -168,7 +187,7 @@ Str fixture_names(void)
 }
 
 bool fixture_write(Str name, const char *directory, uint64_t seed, int32_t layers, Arena scratch,
-                   Error *err)
+                   Writer *progress, Error *err)
 {
     enum { LAYERS_MAX = 1000 };
     const Fixture *known = find_fixture(name);
@@ -191,9 +210,13 @@ bool fixture_write(Str name, const char *directory, uint64_t seed, int32_t layer
     Recipe *recipes;
     isize count;
     list_tensors(&parsed, seed, &scratch, &tensors, &recipes, &count);
+    Filling filling = {.recipes = recipes, .shown_at = time_seconds(), .progress = progress};
+    for (isize i = 0; i < count; i++) {
+        filling.total_elems += shape_elems(&tensors[i].shape);
+    }
     return dir_make(directory, err) &&
            safetensors_write_filled(str_format(&scratch, "%s/model.safetensors", directory).at,
-                                    tensors, count, fill_tensor, recipes, scratch, err) &&
+                                    tensors, count, fill_tensor, &filling, scratch, err) &&
            file_write(str_format(&scratch, "%s/preprocessor_config.json", directory).at,
                       preprocessor_text(&fixture, &scratch), err) &&
            file_write(str_format(&scratch, "%s/config.json", directory).at, config, err);

@@ -102,9 +102,10 @@ bool image_resize(const uint8_t *rgb, int32_t width, int32_t height, int32_t out
                   int32_t out_height, int32_t resample, Arena *keep, Arena scratch, uint8_t **out,
                   Error *err);
 
-/* Writes a randomised checkpoint in Hugging Face form into a directory (models.md 5; decisions.md D). `layers` 0: the fixture's. */
+/* Writes a randomised checkpoint in Hugging Face form into a directory (models.md 5; decisions.md D). `layers` 0: the fixture's.
+ * `progress` may be NULL. */
 bool fixture_write(Str name, const char *directory, uint64_t seed, int32_t layers, Arena scratch,
-                   Error *err);
+                   Writer *progress, Error *err);
 /* Names of known fixtures, for messages: "siglip-tiny, siglip-base-ish, ...". */
 Str fixture_names(void);
 

@@ -35,7 +35,8 @@ static inline void rig_open(Rig *rig, const char *fixture, int32_t layers)
     rig->scratch = arena_create((isize)1 << 34);
     snprintf(rig->directory, sizeof rig->directory, "%s/rig-%d",
              getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", getpid());
-    RIG_CHECK(rig, fixture_write(str_of(fixture), rig->directory, 1, 0, rig->scratch, &rig->err));
+    RIG_CHECK(rig,
+              fixture_write(str_of(fixture), rig->directory, 1, 0, rig->scratch, NULL, &rig->err));
     ModelOptions options = {.layers = layers, .want_graph = true};
     RIG_CHECK(rig, model_open(rig->directory, &options, &rig->keep, rig->scratch, &rig->model,
                               &rig->err));

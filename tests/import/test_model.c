@@ -166,7 +166,8 @@ static double std_of(const TensorSource *source, const char *name, double *mean)
 static void write_tiny(const char *name, uint64_t seed, int32_t layers)
 {
     Error err = {0};
-    CHECK_OK(fixture_write(S("siglip-tiny"), path_of(name), seed, layers, scratch, &err), err);
+    CHECK_OK(fixture_write(S("siglip-tiny"), path_of(name), seed, layers, scratch, NULL, &err),
+             err);
 }
 
 static Str file_text(const char *name)
@@ -226,8 +227,8 @@ static void fixtures(void)
         CHECK(mean == 1.0 && found == 0.0);
     }
     model_close(&model);
-    CHECK_ERROR(fixture_write(S("fashion"), path_of("x"), 1, 0, scratch, &err), err, ERROR_INPUT,
-                "siglip-base-ish");
+    CHECK_ERROR(fixture_write(S("fashion"), path_of("x"), 1, 0, scratch, NULL, &err), err,
+                ERROR_INPUT, "siglip-base-ish");
     write_tiny("five", 1, 5);
     err = (Error){0};
     CHECK_OK(model_open(path_of("five"), &options, &keep, scratch, &model, &err), err);

@@ -56,7 +56,7 @@ static OracleRun run(Model *model, const char *path, int32_t layers, const float
 static void committed_output(void)
 {
     Error err = {0};
-    CHECK_OK(fixture_write(S("siglip-tiny"), path_of("tiny"), 1, 0, scratch, &err), err);
+    CHECK_OK(fixture_write(S("siglip-tiny"), path_of("tiny"), 1, 0, scratch, NULL, &err), err);
     for (int fixed = 0; fixed < 2; fixed++) {
         Model model;
         OracleOptions options = {.threads = 2, .is_fixed_order = fixed == 1};
@@ -150,7 +150,7 @@ static void against_torch(const char *model_path)
 static void torch_runs(void)
 {
     Error err = {0};
-    CHECK_OK(fixture_write(S("siglip-tiny"), path_of("other"), 7, 3, scratch, &err), err);
+    CHECK_OK(fixture_write(S("siglip-tiny"), path_of("other"), 7, 3, scratch, NULL, &err), err);
     against_torch(path_of("other"));
     against_torch("models/fashion-siglip");
 }
