@@ -16,17 +16,8 @@
         cmpult  $m7, $m3, $m7
         brnz    $m7, .Lwhole_runs
 
-        // Part w of every run: words first .. first + n - 1, n = W/6 + (w < W%6).
-        setzi   $m7, 43691
-        mul     $m7, $m3, $m7
-        shr     $m7, $m7, 18
-        mul     $m8, $m7, 6
-        sub     $m8, $m3, $m8
-        mul     $m9, $m7, $m0
-        min     $m10, $m0, $m8
-        add     $m9, $m9, $m10
-        cmpult  $m8, $m0, $m8
-        add     $m7, $m7, $m8
+        // A part of every run.
+        even_share $m9, $m7, $m3, $m0, $m8, $m10
         brz     $m7, .Lexit
         shl     $m9, $m9, 3
         add     $m1, $m1, $m9

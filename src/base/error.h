@@ -31,8 +31,3 @@ bool error_context(Error *err, const char *format, ...) __attribute__((format(pr
 _Noreturn void assert_failed_(const char *file, int line, const char *expression);
 #define ASSERT(expression)                                                                         \
     ((expression) ? (void)0 : assert_failed_(__FILE__, __LINE__, #expression))
-#ifdef DEBUG
-#define DEBUG_ASSERT(expression) ASSERT(expression)
-#else
-#define DEBUG_ASSERT(expression) ((void)0)
-#endif

@@ -204,6 +204,21 @@ static inline bool same_element(uint32_t a, uint32_t b)
     return ((a ^ b) & mask) == 0;
 }
 
+static inline uint32_t half(uint32_t word, int i)
+{
+    return word >> (16 * i) & 0xffff;
+}
+
+static inline uint32_t byte(uint32_t word, int i)
+{
+    return word >> (8 * i) & 0xff;
+}
+
+static inline uint32_t bytes(uint32_t b0, uint32_t b1, uint32_t b2, uint32_t b3)
+{
+    return b0 | b1 << 8 | b2 << 16 | b3 << 24;
+}
+
 bool access_fault(Exec *x, uint32_t address, uint32_t bytes);
 
 static inline bool access_check(Exec *x, uint32_t address, uint32_t bytes)

@@ -124,22 +124,6 @@ static bool lateral_maximum(Exec *x, const Op *op, bool is_pair)
 
 /* --- logic and permutations */
 
-static uint32_t half(uint32_t word, int i)
-{
-    return word >> (16 * i) & 0xffff;
-}
-
-static uint32_t byte(uint32_t word, int i)
-{
-    return word >> (8 * i) & 0xff;
-}
-
-static bool out_bytes(Exec *x, uint32_t b0, uint32_t b1, uint32_t b2, uint32_t b3)
-{
-    x->out[0] = b0 | b1 << 8 | b2 << 16 | b3 << 24;
-    return true;
-}
-
 static bool out_words(Exec *x, uint32_t lo, uint32_t hi)
 {
     x->out[0] = lo;
@@ -174,38 +158,21 @@ static bool bitwise(Exec *x, const Op *op)
     case INSN_not_aaan:
     case INSN_not64_aaan:
         return out_words(x, ~a, ~a_hi);
-    case INSN_roll16_aaan:
-        return out_words(x, half(a, 1) | half(b, 0) << 16, 0);
     case INSN_roll32_aaan:
         return out_words(x, a_hi, b);
     case INSN_sort4x32lo_aaan:
         return out_words(x, a, b);
     case INSN_sort4x32hi_aaan:
         return out_words(x, a_hi, b_hi);
-    case INSN_sort4x16lo_aaan:
-        return out_words(x, half(a, 0) | half(b, 0) << 16, 0);
-    case INSN_sort4x16hi_aaan:
-        return out_words(x, half(a, 1) | half(b, 1) << 16, 0);
     case INSN_sort4x16lo_aaau: /* both halves of a are its upper one */
         return out_words(x, high_half | half(b, 0) << 16, 0);
     case INSN_sort4x16hi_aaal:
         return out_words(x, low_half | half(b, 1) << 16, 0);
-    case INSN_roll8r_aaan:
-        return out_bytes(x, byte(a, 1), byte(a, 2), byte(a, 3), byte(b, 0));
-    case INSN_roll8l_aaan:
-        return out_bytes(x, byte(b, 3), byte(a, 0), byte(a, 1), byte(a, 2));
-    case INSN_shuf8x8lo_aaan:
-        return out_bytes(x, byte(a, 0), byte(b, 0), byte(a, 1), byte(b, 1));
-    case INSN_shuf8x8hi_aaan:
-        return out_bytes(x, byte(a, 2), byte(b, 2), byte(a, 3), byte(b, 3));
-    case INSN_sort8_aaan:
-        return out_bytes(x, byte(a, 0), byte(a, 2), byte(a, 1), byte(a, 3));
-    case INSN_sort8x8lo_aaan:
-        return out_bytes(x, byte(a, 0), byte(a, 2), byte(b, 0), byte(b, 2));
-    case INSN_sort8x8hi_aaan:
-        return out_bytes(x, byte(a, 1), byte(a, 3), byte(b, 1), byte(b, 3));
-    case INSN_swap8_aaan:
-        return out_bytes(x, byte(a, 1), byte(a, 0), byte(a, 3), byte(a, 2));
+#define PERMUTE(name, result)                                                                      \
+    case INSN_##name##_aaan:                                                                       \
+        return out_words(x, result, 0);
+#include "machine/permute.def"
+#undef PERMUTE
     default:
         return EXEC_FAULT(x, "UNMODELLED", "%s", isa_form((InsnCode)op->code)->mnemonic);
     }

@@ -9,21 +9,6 @@ static uint32_t source(const Exec *x, const Op *op, int i)
     return op->r[i] == OP_IMMEDIATE ? (uint32_t)op->imm : x->m[op->r[i]];
 }
 
-static uint32_t half(uint32_t word, int i)
-{
-    return word >> (16 * i) & 0xffff;
-}
-
-static uint32_t byte(uint32_t word, int i)
-{
-    return word >> (8 * i) & 0xff;
-}
-
-static uint32_t bytes(uint32_t b0, uint32_t b1, uint32_t b2, uint32_t b3)
-{
-    return b0 | b1 << 8 | b2 << 16 | b3 << 24;
-}
-
 /* Bits below the top that equal it, counted from the top: 0..31. */
 static uint32_t count_sign_bits(uint32_t a)
 {
@@ -182,40 +167,12 @@ static bool integer(Exec *x, const Op *op)
         break;
     case INSN_movz_mmmn:
         return conditional_move(x, op);
-    /* semantics.md 2.1 */
-    case INSN_roll16_mmmn:
-        d = half(a, 1) | half(b, 0) << 16;
+#define PERMUTE(name, result)                                                                      \
+    case INSN_##name##_mmmn:                                                                       \
+        d = result;                                                                                \
         break;
-    case INSN_roll8r_mmmn:
-        d = bytes(byte(a, 1), byte(a, 2), byte(a, 3), byte(b, 0));
-        break;
-    case INSN_roll8l_mmmn:
-        d = bytes(byte(b, 3), byte(a, 0), byte(a, 1), byte(a, 2));
-        break;
-    case INSN_sort4x16lo_mmmn:
-        d = half(a, 0) | half(b, 0) << 16;
-        break;
-    case INSN_sort4x16hi_mmmn:
-        d = half(a, 1) | half(b, 1) << 16;
-        break;
-    case INSN_sort8_mmmn:
-        d = bytes(byte(a, 0), byte(a, 2), byte(a, 1), byte(a, 3));
-        break;
-    case INSN_sort8x8lo_mmmn:
-        d = bytes(byte(a, 0), byte(a, 2), byte(b, 0), byte(b, 2));
-        break;
-    case INSN_sort8x8hi_mmmn:
-        d = bytes(byte(a, 1), byte(a, 3), byte(b, 1), byte(b, 3));
-        break;
-    case INSN_shuf8x8lo_mmmn:
-        d = bytes(byte(a, 0), byte(b, 0), byte(a, 1), byte(b, 1));
-        break;
-    case INSN_shuf8x8hi_mmmn:
-        d = bytes(byte(a, 2), byte(b, 2), byte(a, 3), byte(b, 3));
-        break;
-    case INSN_swap8_mmmn:
-        d = bytes(byte(a, 1), byte(a, 0), byte(a, 3), byte(a, 2));
-        break;
+#include "machine/permute.def"
+#undef PERMUTE
     case INSN_tapack_mmmn:
         pack_addresses(x, op);
         set_poison(x, op->m_write, is_poison);
