@@ -31,7 +31,7 @@ static const Plant PLANTS[] = {
      "sort4x16lo $a7, $a2, $a3"},
     {KERNEL_reduce_f16, "reduce_f16.s", "add     $m3, $m3, -1", "nop"},
     {KERNEL_reduce_f16, "launch.inc", "uput    $FP_CLR, \\aux", "fnop"},
-    {KERNEL_copy64, "copy64.s", "cmpult  $m8, $m0, $m8", "setzi   $m8, 1"},
+    {KERNEL_copy64, "launch.inc", "cmpult  \\temp, \\worker, \\temp", "setzi   \\temp, 1"},
     {KERNEL_fill64, "launch.inc", "sub     \\count, \\count, \\worker", "nop"},
 };
 
