@@ -7,8 +7,6 @@
 enum {
     PANEL = 16,
     QUAD = 4,
-    GEMM_ROWS_MAX =
-        768, /* 128 rows a worker: the jump back over 4n - 1 atoms has ten signed bits */
 };
 
 typedef struct Binding {
@@ -84,7 +82,7 @@ static bool bind_gemm(Binding *b)
         !want_extents(b, 2, left->alloc_rows, cols)) {
         return false;
     }
-    if (left->alloc_rows > GEMM_ROWS_MAX) {
+    if (left->alloc_rows > KERNEL_GEMM_ROWS_MAX) {
         return reject(b, 0, "at most 768 rows");
     }
     take_extents(b, 2);

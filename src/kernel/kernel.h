@@ -26,6 +26,8 @@ typedef enum KernelId {
     KERNEL_COUNT
 } KernelId;
 
+/* Rows of a gemm call: 128 a worker, the jump back over 4n - 1 atoms has ten signed bits (isa/semantics.md 4.2). */
+enum { KERNEL_GEMM_ROWS_MAX = 768 };
 enum { KERNEL_OPERANDS_MAX = 6, KERNEL_SCALARS_MAX = 4, KERNEL_ARGS_MAX = 12 };
 
 typedef struct KernelOperandSpec {

@@ -222,11 +222,12 @@ static void set_parameter(Builder *b, int32_t value, int32_t graph_value, int32_
             shard_bytes(&p->layout, &p->layout.shards.at[i]) * count;
 }
 
-/* What may make a network fit that does not. */
-static const char *remedy_of(const Builder *b)
+/* What may make something fit that does not; `repeats`: it is there once a layer. */
+static const char *remedy_of(const Builder *b, bool repeats)
 {
     return b->tiles < CHIP_TILES ? "more tiles may help (--tiles)"
-                                 : "fewer layers may help (--layers)";
+           : repeats             ? "fewer layers may help (--layers)"
+                                 : "this version has no other plan for it";
 }
 
 static bool unsupported(Builder *b, Str name, const char *what)
@@ -304,15 +305,21 @@ static bool plan_gemm(Builder *b, const Op *op, Arena scratch)
     int32_t cols = head ? out->cols / head * head_padded : round_panel(out->cols);
 
     const RowSplit *split = split_of(b, out->rows);
+    if (div_up(out->rows, split->parts) > KERNEL_GEMM_ROWS_MAX)
+        return error_set(
+            b->err, ERROR_NO, NULL,
+            "does not fit: product %.*s has %d rows for %d tiles, at most %d fit one; %s",
+            STR_ARG(op->name), out->rows, split->parts, KERNEL_GEMM_ROWS_MAX, remedy_of(b, false));
     Grid grid;
     if (!grid_choose(out->rows, split->parts, inner, cols, iterations, b->tiles, WEIGHT_BYTES_MAX,
                      &grid))
         return error_set(b->err, ERROR_NO, NULL,
-                         "does not fit: product %.*s [%d x %d] x [%d x %d] over %d iterations has "
+                         "does not fit: product %.*s [%d x %d] x [%d x %d] over %d iteration%s has "
                          "no grid on %d tiles that keeps its "
                          "weights within %lld bytes a tile; %s",
-                         STR_ARG(op->name), out->rows, inner, inner, cols, iterations, b->tiles,
-                         (long long)WEIGHT_BYTES_MAX, remedy_of(b));
+                         STR_ARG(op->name), out->rows, inner, inner, cols, iterations,
+                         iterations == 1 ? "" : "s", b->tiles, (long long)WEIGHT_BYTES_MAX,
+                         remedy_of(b, iterations > 1));
 
     int32_t parts = grid.inner_parts, cells = grid.row_parts * grid.col_parts * parts;
     Tile *owner = take_tiles(b, cells);
@@ -320,8 +327,8 @@ static bool plan_gemm(Builder *b, const Op *op, Arena scratch)
                              ORDER_AMP_LEFT, out->rows, inner);
     int32_t weight = add_value(b, g->values.at[weight_value].name, PLAN_PARAMETER, DTYPE_F16,
                                ORDER_AMP_RIGHT, inner, cols);
-    /* The result keeps only its logical columns unless heads are padded; allocations are whole panels either way. */
-    int32_t kept = head ? cols : out->cols;
+    /* An output has its logical columns; what moves on has whole panels, so that every move is whole words. */
+    int32_t kept = out->is_output && !head ? out->cols : cols;
     int32_t result =
         add_value(b, out->name, PLAN_TEMPORARY, DTYPE_F16, ORDER_AMP_LEFT, out->rows, kept);
     int32_t partial = 0, gathered = 0;
@@ -745,12 +752,25 @@ bool plan_baseline(const Graph *graph, const PlanOptions *options, Arena *keep, 
     if (!mark_outputs(&b))
         return false;
     int64_t room = SRAM_IMAGE_END - SRAM_BASE - (int64_t)SUPPORT_BYTES;
+    for (isize v = 1; v < out->values.len; v++) {
+        const PlanValue *value = &out->values.at[v];
+        for (isize s = 0; s < value->layout.shards.len; s++)
+            if (shard_bytes(&value->layout, &value->layout.shards.at[s]) > room)
+                return error_set(
+                    err, ERROR_NO, NULL,
+                    "does not fit: %.*s needs %lld bytes on tile %u, %lld are there; %s",
+                    STR_ARG(value->name),
+                    (long long)shard_bytes(&value->layout, &value->layout.shards.at[s]),
+                    (unsigned)value->layout.shards.at[s].tile.id, (long long)room,
+                    remedy_of(&b, false));
+    }
     for (int32_t t = 0; t < b.tiles; t++)
         if (b.resident_bytes[t] > room)
             return error_set(err, ERROR_NO, NULL,
                              "does not fit: resident parameters need %lld bytes on tile %d, %lld "
                              "are there; %s",
-                             (long long)b.resident_bytes[t], t, (long long)room, remedy_of(&b));
+                             (long long)b.resident_bytes[t], t, (long long)room,
+                             remedy_of(&b, true));
     estimate_plan(out, scratch);
     return true;
 }

@@ -23,7 +23,7 @@ typedef struct SessionOptions {
 /* 67 ms at 1.5 GHz; calls of the models that fit take some million cycles. */
 enum { CALL_CYCLES_MAX = 100000000 };
 
-/* A named input: element count must match what the packing reads. */
+/* A named input: at least the elements that the packing reads. */
 typedef struct SessionInput {
     Str name;
     const float *at;

@@ -100,40 +100,6 @@ static int64_t axis_reach(const PackAxis *axis)
     return reach;
 }
 
-/* Elements of a source tensor that bindings of one kind read: one more than the last index. */
-typedef struct Reaches {
-    StrMap index; /* tensor name -> 1 + index in elems */
-    int64_t *elems;
-} Reaches;
-
-static Reaches reaches_of(const Package *package, BindingKind kind, Arena *scratch)
-{
-    isize parts = 0;
-    for (isize b = 0; b < package->bindings.len; b++) {
-        parts += package->bindings.at[b].packing.parts.len;
-    }
-    Reaches reaches = {.elems = arena_array(scratch, int64_t, parts)};
-    uint32_t count = 0;
-    for (isize b = 0; b < package->bindings.len; b++) {
-        const Binding *binding = &package->bindings.at[b];
-        for (isize p = 0; binding->kind == kind && p < binding->packing.parts.len; p++) {
-            const PackPart *part = &binding->packing.parts.at[p];
-            uint32_t *index = str_map_put(&reaches.index, part->tensor, scratch);
-            *index = *index == 0 ? ++count : *index;
-            int64_t last = part->base + axis_reach(&part->rows) + axis_reach(&part->cols);
-            reaches.elems[*index - 1] = max_i64(reaches.elems[*index - 1], last + 1);
-        }
-    }
-    return reaches;
-}
-
-/* 0 when no binding reads the tensor. */
-static int64_t reach_of(const Reaches *reaches, Str tensor)
-{
-    const uint32_t *index = str_map_get(&reaches->index, tensor);
-    return index == NULL ? 0 : reaches->elems[*index - 1];
-}
-
 static bool check_part(const Binding *binding, const PackPart *part, int64_t elems, Error *err)
 {
     return pack_part_check(part, elems, err) ||
@@ -220,8 +186,8 @@ static bool pack_binding(Session *session, const Binding *binding, const float *
                      error->message);
 }
 
-static bool upload_binding(Session *session, const Binding *binding, const Reaches *reaches,
-                           const TensorSource *weights, Arena scratch, Error *err)
+static bool upload_binding(Session *session, const Binding *binding, const TensorSource *weights,
+                           Arena scratch, Error *err)
 {
     isize count = binding->packing.parts.len;
     const float **tensors = arena_array(&scratch, const float *, count);
@@ -238,12 +204,7 @@ static bool upload_binding(Session *session, const Binding *binding, const Reach
                              "checkpoint has no tensor \"%.*s\", which binding \"%.*s\" needs",
                              STR_ARG(part->tensor), STR_ARG(binding->name));
         }
-        int64_t elems = shape_elems(&info.shape), needed = reach_of(reaches, part->tensor);
-        if (elems != needed) {
-            return error_set(err, ERROR_INPUT, NULL,
-                             "tensor \"%.*s\" has %lld elements, the package expects %lld",
-                             STR_ARG(part->tensor), (long long)elems, (long long)needed);
-        }
+        int64_t elems = shape_elems(&info.shape);
         if (!check_part(binding, part, elems, err)) {
             return false;
         }
@@ -260,22 +221,37 @@ static bool upload_binding(Session *session, const Binding *binding, const Reach
 
 /* --- inputs ------------------------------------------------------------------------------------------------------- */
 
-/* Every input is read by a binding and has as many elements as the bindings read. */
-static bool check_inputs(const Package *package, const SessionInput *inputs, int input_count,
-                         Arena scratch, Error *err)
+/* Elements of a run-time tensor that the bindings read, at least; 0: none reads it. An edge may stay unread, when the picture
+ * is no whole number of patches. */
+static int64_t elems_read(const Package *package, Str tensor)
 {
-    Reaches reaches = reaches_of(package, BINDING_INPUT, &scratch);
+    int64_t needed = 0;
+    for (isize b = 0; b < package->bindings.len; b++) {
+        const Binding *binding = &package->bindings.at[b];
+        for (isize p = 0; binding->kind == BINDING_INPUT && p < binding->packing.parts.len; p++) {
+            const PackPart *part = &binding->packing.parts.at[p];
+            if (str_equal(part->tensor, tensor)) {
+                int64_t last = part->base + axis_reach(&part->rows) + axis_reach(&part->cols);
+                needed = max_i64(needed, last + 1);
+            }
+        }
+    }
+    return needed;
+}
+
+static bool check_inputs(const Package *package, const SessionInput *inputs, int input_count,
+                         Error *err)
+{
     for (int k = 0; k < input_count; k++) {
-        int64_t needed = reach_of(&reaches, inputs[k].name);
+        int64_t needed = elems_read(package, inputs[k].name);
         if (needed == 0) {
             return error_set(err, ERROR_INPUT, NULL, "the package has no input \"%.*s\"",
                              STR_ARG(inputs[k].name));
         }
-        if (needed != inputs[k].elems) {
-            return error_set(err, ERROR_INPUT, NULL,
-                             "input \"%.*s\" has %lld elements, the package expects %lld",
-                             STR_ARG(inputs[k].name), (long long)inputs[k].elems,
-                             (long long)needed);
+        if (needed > inputs[k].elems) {
+            return error_set(
+                err, ERROR_INPUT, NULL, "input \"%.*s\" has %lld elements, the package reads %lld",
+                STR_ARG(inputs[k].name), (long long)inputs[k].elems, (long long)needed);
         }
     }
     return true;
@@ -403,11 +379,10 @@ bool session_upload(Session *session, const TensorSource *weights, Arena scratch
     if (!reach_input_barrier(session, scratch, err)) {
         return false;
     }
-    Reaches reaches = reaches_of(session->package, BINDING_WEIGHT, &scratch);
     for (isize i = 0; i < session->package->bindings.len; i++) {
         const Binding *binding = &session->package->bindings.at[i];
         if (binding->kind == BINDING_WEIGHT &&
-            !upload_binding(session, binding, &reaches, weights, scratch, err)) {
+            !upload_binding(session, binding, weights, scratch, err)) {
             return false;
         }
     }
@@ -419,7 +394,7 @@ bool session_run(Session *session, const SessionInput *inputs, int input_count,
 {
     const Package *package = session->package;
     double started = time_seconds();
-    if (!check_inputs(package, inputs, input_count, scratch, err) ||
+    if (!check_inputs(package, inputs, input_count, err) ||
         !reach_input_barrier(session, scratch, err)) {
         return false;
     }

@@ -11,6 +11,8 @@ $ try agreement tessera verify p.ipuexe --weights m -q --min-agreement 1; : >non
 $ try limit tessera run p.ipuexe --weights m '#1' -q --max-cycles 5000 -o e.npy
 $ tessera run p.ipuexe --weights m '#1' '#2' --calls 2 -q -o e.npy >out; grep '^#' out; head -c 128 e.npy | tail -c 118 | tr -d '\n' | cut -c1-70
 $ tessera run p.ipuexe --weights m '#2' -q -o f.npy >/dev/null; for row in 1 3; do cmp -n 576 -i $((128 + row * 576)):128 e.npy f.npy && echo same; done
+$ cp -r m odd; sed -i 's/"image_size": 42/"image_size": 43/' odd/config.json; sed -i 's/: 42$/: 43/;s/: 42,/: 43,/' odd/preprocessor_config.json
+> tessera compile odd -o odd.ipuexe --tiles 64 -q >/dev/null; rm e.npy; try 'no whole patches' tessera verify odd.ipuexe --weights odd $here/demo/photos/coffee.jpg -q --min-cosine 0.999
 ---
 ~good: 0 0 *
 ~chw: 2 1 tessera: chw.npy: expected values of shape \(42, 42, 3\), found 5292 values in 3 dimensions
@@ -26,3 +28,4 @@ labels: 2 1 tessera: m: is no classifier, so there are no classes for --labels
 ~\{'descr': '<f4', .*\(4, 144\).*
 same
 same
+~no whole patches: 0 0 *

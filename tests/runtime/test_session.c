@@ -248,7 +248,7 @@ static void refuses_bad_inputs(void)
     float *const outputs[2] = {f.echo, f.weights};
     SessionInput input = {S("pixels"), f.pixels, 47};
     CHECK_ERROR(session_run(f.session, &input, 1, outputs, f.scratch, &result, &err), err,
-                ERROR_INPUT, "47 elements, the package expects 48");
+                ERROR_INPUT, "47 elements, the package reads 48");
     input = (SessionInput){S("picture"), f.pixels, 48};
     CHECK_ERROR(session_run(f.session, &input, 1, outputs, f.scratch, &result, &err), err,
                 ERROR_INPUT, "no input \"picture\"");
@@ -257,7 +257,7 @@ static void refuses_bad_inputs(void)
     f.checkpoint.has_k = false;
     CHECK_ERROR(upload(&f, &err), err, ERROR_INPUT, "no tensor \"k\"");
     f.checkpoint = (Checkpoint){.elems = 240, .has_k = true};
-    CHECK_ERROR(upload(&f, &err), err, ERROR_INPUT, "has 240 elements, the package expects 256");
+    CHECK_ERROR(upload(&f, &err), err, ERROR_INPUT, "tensor of 240 elements");
     f.checkpoint = (Checkpoint){.elems = 256, .has_k = true};
     CHECK_OK(upload(&f, (err = (Error){0}, &err)), err);
     f.pixels[7] = 1e6F;
