@@ -49,9 +49,14 @@ bool cleanup_add(const char *path)
         return false;
     }
     if (!atomic_flag_test_and_set(&handlers_installed)) {
-        install(SIGINT);
-        install(SIGTERM);
-        install(SIGHUP);
+        static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU};
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+            install(numbers[i]);
+        }
+        /* A file over the size limit: the write fails instead, which the writer reports. */
+        struct sigaction ignore = {.sa_handler = SIG_IGN};
+        (void)sigemptyset(&ignore.sa_mask);
+        (void)sigaction(SIGXFSZ, &ignore, NULL);
     }
     for (int i = 0; i < SLOT_COUNT; i++) {
         int expected = SLOT_FREE;

@@ -1,5 +1,5 @@
-/* Temporary files that must not survive the process: removed on SIGINT, SIGTERM and a failed
- * ASSERT.
+/* Temporary files that must not survive the process: removed when a signal ends the process
+ * or an ASSERT fails.
  *
  * A signal handler can reach only static memory, so the list of names is process-wide state: the only one
  * besides tables that are computed once on first use. Everything here that a handler calls is async-signal-safe.
