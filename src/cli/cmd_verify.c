@@ -170,12 +170,12 @@ static void print_picture(Writer *out, const Setup *setup, const Pictures *pictu
             path = str_slice(path, c + 1, path.len);
             break;
         }
-    write_fmt(out, "  %-16.*s cosine %.6f  error %.5f", STR_ARG(path), d.cosine, d.max_abs_error);
+    write_fmt(out, "  %-13.*s cosine %.6f  error %.5f", STR_ARG(path), d.cosine, d.max_abs_error);
     if (setup->model.config.classes > 0) {
         Arena scratch = setup->scratch;
         Str predicted = label_of(setup, largest(values, setup->output_elems), &scratch);
         Str oracle = label_of(setup, largest(expected, setup->output_elems), &scratch);
-        write_fmt(out, "  %-11.*s FP32 %-11.*s", STR_ARG(predicted), STR_ARG(oracle));
+        write_fmt(out, " machine %-11.*s FP32 %-11.*s", STR_ARG(predicted), STR_ARG(oracle));
         if (pictures->label[i] >= 0)
             write_fmt(out, " true %.*s", STR_ARG(label_of(setup, pictures->label[i], &scratch)));
     }
