@@ -11,6 +11,11 @@ typedef struct Expansion {
         *last_touch; /* per value: first and last work step that uses it; -1 none */
 } Expansion;
 
+/* value_first and buffer_of (all 0), and the unused buffer 0. */
+void work_index_shards(Work *work, Arena *keep);
+/* Every step runs as often as the loop that it stands in; the loop's begin knows it already. */
+void work_set_repeats(Work *work);
+Str buffer_role_name(BufferRole role);
 /* Appends what moves [first, first + count) need: a calls step for zero fills and local copies, a phase for the rest. */
 bool expand_moves(Expansion *x, isize first, isize count, Arena scratch);
 /* One calls step: the kernel on every shard of its result. */

@@ -17,19 +17,25 @@ static BufferRole role_of(const PlanValue *value)
     return value->is_output ? BUFFER_OUTPUT : BUFFER_TEMPORARY;
 }
 
+void work_index_shards(Work *work, Arena *keep)
+{
+    const PlanValueVec *values = &work->plan->values;
+    isize shards = 0;
+    work->value_first = arena_array(keep, int32_t, values->len + 1);
+    for (isize v = 0; v < values->len; v++) {
+        work->value_first[v] = (int32_t)shards;
+        shards += values->at[v].layout.shards.len;
+    }
+    work->value_first[values->len] = (int32_t)shards;
+    work->buffer_of = arena_array(keep, int32_t, shards);
+    *vec_push(&work->buffers, keep) = (Buffer){0};
+}
+
 static void add_buffers(Expansion *x)
 {
     Work *w = x->work;
     const Plan *plan = x->plan;
-    isize shards = 0;
-    w->value_first = arena_array(x->keep, int32_t, plan->values.len + 1);
-    for (isize v = 0; v < plan->values.len; v++) {
-        w->value_first[v] = (int32_t)shards;
-        shards += plan->values.at[v].layout.shards.len;
-    }
-    w->value_first[plan->values.len] = (int32_t)shards;
-    w->buffer_of = arena_array(x->keep, int32_t, shards);
-    *vec_push(&w->buffers, x->keep) = (Buffer){0};
+    work_index_shards(w, x->keep);
     for (isize v = 1; v < plan->values.len; v++) {
         const PlanValue *value = &plan->values.at[v];
         for (isize s = 0; s < value->layout.shards.len; s++) {
@@ -72,8 +78,7 @@ static void set_lifetimes(Expansion *x)
     }
 }
 
-/* Every step runs as often as the loop that it stands in; the loop's begin knows it already. */
-static void set_repeats(Work *w)
+void work_set_repeats(Work *w)
 {
     int32_t repeats = 1;
     for (isize s = 0; s < w->steps.len; s++) {
@@ -134,7 +139,7 @@ bool lower_plan(const Plan *plan, Arena *keep, Arena scratch, Work *out, Error *
         }
         i++;
     }
-    set_repeats(out);
+    work_set_repeats(out);
     set_lifetimes(&x);
     set_descriptor_bytes(out, scratch);
     return true;

@@ -118,4 +118,7 @@ bool lower_plan(const Plan *plan, Arena *keep, Arena scratch, Work *out, Error *
 /* Invariants: indices, ranges inside buffers, lifetimes cover uses, transfers whole words, receivers unique and remote.
  * What is read before it was written is plan_check's and, word by word, the machine's. */
 bool work_check(const Work *work, Error *err);
+/* Line-oriented text: parse(print(w)) prints the same and gives the same package. */
 void work_print(Writer *writer, const Work *work);
+/* The plan gives values, layouts, packings and names. ERROR_INPUT with the line; work_check says the rest. */
+bool work_parse(Str text, const Plan *plan, Arena *keep, Arena scratch, Work *out, Error *err);

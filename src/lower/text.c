@@ -1,20 +1,20 @@
 /* Text form of Work: one buffer, call, transfer or step a line (style.md 8). */
-#include "lower/lower.h"
+#include "lower/expand.h"
 
-static const char *role_name(BufferRole role)
+Str buffer_role_name(BufferRole role)
 {
     static const char *const names[] = {"temporary", "input", "output", "parameter", "carried"};
-    return names[role];
+    return str_of(names[role]);
 }
 
 static void print_buffer(Writer *writer, const Work *w, isize i)
 {
     const Buffer *b = &w->buffers.at[i];
-    Str name = w->plan->values.at[b->value].name;
+    Str name = w->plan->values.at[b->value].name, role = buffer_role_name(b->role);
     write_fmt(writer,
-              "buffer %lld tile=%u value=%.*s shard=%d role=%s bytes=%u tail_bytes=%u align=%u%s "
+              "buffer %lld tile=%u value=%.*s shard=%d role=%.*s bytes=%u tail_bytes=%u align=%u%s "
               "first=%d last=%d",
-              (long long)i, b->tile.id, STR_ARG(name), b->shard, role_name(b->role), b->bytes,
+              (long long)i, b->tile.id, STR_ARG(name), b->shard, STR_ARG(role), b->bytes,
               b->tail_bytes, b->align, b->is_interleaved ? " interleaved" : "", b->first, b->last);
     if (b->iterations > 1)
         write_fmt(writer, " iterations=%d", b->iterations);

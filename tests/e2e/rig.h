@@ -51,12 +51,11 @@ static inline void rig_plan(Rig *rig, int32_t tiles)
     RIG_CHECK(rig, plan_check(&rig->r.plan, rig->scratch, &rig->err));
 }
 
-/* Everything behind the plan. */
-static inline void rig_finish(Rig *rig, int threads)
+/* Everything behind the Work. */
+static inline void rig_back_end(Rig *rig, int threads)
 {
     CompileResult *r = &rig->r;
     PlaceVerdict verdict;
-    RIG_CHECK(rig, lower_plan(&r->plan, &rig->keep, rig->scratch, &r->work, &rig->err));
     RIG_CHECK(rig, work_check(&r->work, &rig->err));
     RIG_CHECK(rig, place_solve(&r->work, threads, &rig->keep, rig->scratch, &r->placement, &verdict,
                                &rig->err));
@@ -71,6 +70,13 @@ static inline void rig_finish(Rig *rig, int threads)
     RIG_CHECK(rig, emit_package(&r->work, &r->placement, &r->schedule, &rig->library, &info,
                                 &rig->keep, rig->scratch, &r->package, &rig->err));
     RIG_CHECK(rig, package_check(&r->package, rig->scratch, &rig->err));
+}
+
+/* Everything behind the plan. */
+static inline void rig_finish(Rig *rig, int threads)
+{
+    RIG_CHECK(rig, lower_plan(&rig->r.plan, &rig->keep, rig->scratch, &rig->r.work, &rig->err));
+    rig_back_end(rig, threads);
 }
 
 static inline int64_t rig_image_elems(const Rig *rig)
