@@ -164,14 +164,10 @@ static OpClass aux_class(InsnCode code)
     case INSN_urand32_aaan:
     case INSN_urand64_aaan:
         return CLASS_ACC;
-    /* FP8, SLIC, f32 AMP, transposition through accumulators, dropout and Gaussian numbers, classification */
-    case INSN_f8v2tof16_aaan:
-    case INSN_f8v4tof16_aaan:
+    /* FP8 products, SLIC, f32 AMP, transposition through accumulators, dropout and Gaussian numbers, classification */
     case INSN_f8v4class_aaan:
     case INSN_f8v8hihov4amp_aaan_ef:
     case INSN_f8v8hihov4slic_aaan_ef:
-    case INSN_f16v2tof8_aaan:
-    case INSN_f16v8tof8_aaan:
     case INSN_f16v4hihoslic_aaan_ef:
     case INSN_f16v4hihov4slic_aaan_ef:
     case INSN_f16v4sihoslic_aaan_ef:
@@ -348,6 +344,7 @@ static uint8_t lane_sources(const Op *op, const InsnForm *form, int lane)
     case INSN_f16v4maxc_aaan:
         return op->a_read;
     case INSN_f32v4tof16_aaan:
+    case INSN_f16v8tof8_aaan:
         return (uint8_t)(3u << (r[1] + 2 * lane));
     case INSN_roll32_aaan: /* a1, b0 */
         return (uint8_t)(1u << (lane == 0 ? r[1] + 1 : r[2]));

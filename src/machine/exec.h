@@ -164,6 +164,7 @@ Executor exec_main_find(
 Executor exec_memory_find(InsnCode code, MemoryForm form); /* CLASS_MEMORY, CLASS_PACE */
 Executor exec_aux_find(InsnCode code);           /* CLASS_AUX; Exec.out_poison is set before */
 Executor exec_convert_find(InsnCode code);       /* the part of CLASS_AUX in exec_convert.c */
+Executor exec_f8_find(InsnCode code);            /* the part of CLASS_AUX in exec_f8.c */
 Executor exec_acc_find(InsnCode code, int flag); /* CLASS_ACC; flag = Op.imm */
 Executor exec_amp_find(InsnCode code, int flag); /* the part of CLASS_ACC in exec_amp.c */
 Executor supervisor_find(InsnCode code);         /* CLASS_SYSTEM */

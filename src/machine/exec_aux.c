@@ -583,6 +583,11 @@ Executor exec_aux_find(InsnCode code)
         return f32_root;
     case INSN_f32div_aaan:
         return f32_divide;
+    case INSN_f8v2tof16_aaan:
+    case INSN_f8v4tof16_aaan:
+    case INSN_f16v2tof8_aaan:
+    case INSN_f16v8tof8_aaan:
+        return exec_f8_find(code);
     default:
         return exec_convert_find(code);
     }

@@ -55,7 +55,7 @@ static const Case cases[] = {
     {WORKER, "STOCHASTIC_ROUNDING", FAULT_UNMODELLED, "setzi $a0, 0x80000\nuput $FP_CTL, $a0" EXIT},
     {WORKER, "ROUNDING_MODE", FAULT_UNMODELLED, "setzi $a0, 0x10000\nuput $FP_CTL, $a0" EXIT},
     {WORKER, "UNMODELLED", FAULT_UNMODELLED, "f16v2grand $a0" EXIT},
-    {WORKER, "UNMODELLED", FAULT_UNMODELLED, "f8v4tof16 $a0:1, $a2" EXIT},
+    {WORKER, "UNMODELLED", FAULT_UNMODELLED, "f8v4class $a0, $a2" EXIT},
     {WORKER, "AMP_PHASE", FAULT_UNKNOWN, "f16v4sisoamp $a0:1, $azeros, $azeros, 0x3f" EXIT},
     {WORKER, "GINA_FLAG", FAULT_UNKNOWN, "f32v2gina $a0:1, $azeros, 4" EXIT},
     {WORKER, "FP_EXCEPTION", FAULT_ILLEGAL,
