@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HEADER_BYTES = 64, HUGE_PAGE_FROM_BYTES = 64 << 20 };
+enum { HEADER_BYTES = 64, HUGE_PAGE_FROM_BYTES = 64 << 20, RESERVATION_MIN_BYTES = 1 << 20 };
 
 typedef struct Header {
     uint8_t *low;       /* everything below was handed out before */
@@ -53,11 +53,18 @@ Arena arena_create(isize bytes)
     if (bytes < 0 || bytes > PTRDIFF_MAX - 2 * page) {
         out_of_memory("reservation", bytes);
     }
-    isize mapped = (bytes + HEADER_BYTES + page - 1) / page * page;
-    void *at = mmap(NULL, (size_t)mapped, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) {
-        out_of_memory("reservation", bytes);
+    isize mapped;
+    void *at;
+    for (isize want = bytes;; want /= 2) { /* where address space is limited, half of it may do */
+        mapped = (want + HEADER_BYTES + page - 1) / page * page;
+        at = mmap(NULL, (size_t)mapped, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (at != MAP_FAILED) {
+            break;
+        }
+        if (want < RESERVATION_MIN_BYTES) {
+            out_of_memory("reservation", bytes);
+        }
     }
     if (mapped >= HUGE_PAGE_FROM_BYTES) {
         (void)madvise(at, (size_t)mapped, MADV_HUGEPAGE);

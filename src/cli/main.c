@@ -50,9 +50,8 @@ static void hold_standard_descriptors(void)
         close(fd);
 }
 
-int main(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
-    hold_standard_descriptors();
     if (argc < 2) {
         print_help(stderr);
         return ERROR_INPUT;
@@ -75,4 +74,15 @@ int main(int argc, char **argv)
             error_set(&err, ERROR_INPUT, NULL, "command %s is not in this version", argv[1]);
     error_set(&err, ERROR_INPUT, NULL, "unknown command %s (see tessera --help)", argv[1]);
     return cli_fail(&err);
+}
+
+int main(int argc, char **argv)
+{
+    hold_standard_descriptors();
+    int code = run_command(argc, argv);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    Error err = {0};
+    error_set(&err, ERROR_INPUT, "standard output", "cannot be written");
+    return code == 0 ? cli_fail(&err) : code;
 }

@@ -95,6 +95,21 @@ void setup_close(Setup *setup)
     arena_destroy(&setup->scratch);
 }
 
+static bool read_npy(Setup *setup, const char *path, float **image, Error *err)
+{
+    const ImageSettings *settings = &setup->model.image;
+    Shape shape;
+    if (!npy_read(path, &setup->keep, image, &shape, err))
+        return false;
+    if (shape.rank != 3 || shape.dim[0] != settings->height || shape.dim[1] != settings->width ||
+        shape.dim[2] != 3)
+        return error_set(err, ERROR_INPUT, path,
+                         "expected values of shape (%d, %d, 3), found %" PRId64
+                         " values in %d dimensions",
+                         settings->height, settings->width, shape_elems(&shape), shape.rank);
+    return true;
+}
+
 bool setup_image(Setup *setup, const char *path, float **image, Error *err)
 {
     const ImageSettings *settings = &setup->model.image;
@@ -107,23 +122,15 @@ bool setup_image(Setup *setup, const char *path, float **image, Error *err)
                                   random_normal((uint64_t)seed * 0x9e3779b97f4a7c15u, (uint64_t)i));
         return true;
     }
-    if (!str_ends(name, S(".npy")))
-        return image_prepare(path, settings, &setup->keep, setup->scratch, image, err);
-    Shape shape;
-    if (!npy_read(path, &setup->keep, image, &shape, err))
-        return false;
-    if (shape.rank != 3 || shape.dim[0] != settings->height || shape.dim[1] != settings->width ||
-        shape.dim[2] != 3)
-        return error_set(err, ERROR_INPUT, path,
-                         "expected values of shape (%d, %d, 3), found %" PRId64
-                         " values in %d dimensions",
-                         settings->height, settings->width, shape_elems(&shape), shape.rank);
-    for (int64_t i = 0; i < elems; i++)
+    bool ok = str_ends(name, S(".npy"))
+                  ? read_npy(setup, path, image, err)
+                  : image_prepare(path, settings, &setup->keep, setup->scratch, image, err);
+    for (int64_t i = 0; ok && i < elems; i++)
         if (!(fabsf((*image)[i]) <= F16_MAX))
-            return error_set(err, ERROR_INPUT, path,
-                             "value %" PRId64 " is %g, expected -%g..%g (half precision)", i,
-                             (double)(*image)[i], (double)F16_MAX, (double)F16_MAX);
-    return true;
+            ok = error_set(err, ERROR_INPUT, path,
+                           "value %" PRId64 " is %g, expected -%g..%g (half precision)", i,
+                           (double)(*image)[i], (double)F16_MAX, (double)F16_MAX);
+    return ok;
 }
 
 bool setup_check_images(Setup *setup, const char *const *paths, int count, Error *err)

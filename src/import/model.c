@@ -12,7 +12,7 @@
 static bool exists(Str path)
 {
     struct stat info;
-    return stat(path.at, &info) == 0;
+    return lstat(path.at, &info) == 0; /* a link to nothing is there, and broken */
 }
 
 static Str path_in(const Model *model, const char *file, Arena *arena)

@@ -168,6 +168,20 @@ static bool check_shard(const Binding *binding, const BindingShard *shard, Error
     return true;
 }
 
+/* The shards of an output hold as many elements as the output, at least: what none of them holds would be read as zero. */
+static bool check_covered(const Package *package, const Binding *binding, Error *err)
+{
+    int64_t elems = 0; /* a shard has at most SRAM_BYTES of them */
+    for (int32_t i = 0; i < binding->shard_count; i++) {
+        Region box = package->shards.at[binding->shard_first + i].box;
+        elems += (int64_t)(box.row_end - box.row_begin) * (box.col_end - box.col_begin);
+    }
+    return elems >= (int64_t)binding->rows * binding->cols ||
+           error_set(err, ERROR_INPUT, "package",
+                     "output \"%.*s\" is %d x %d, its shards hold %lld elements",
+                     STR_ARG(binding->name), binding->rows, binding->cols, (long long)elems);
+}
+
 static bool check_binding(const Package *package, isize index, Error *err)
 {
     const Binding *binding = &package->bindings.at[index];
@@ -201,6 +215,9 @@ static bool check_binding(const Package *package, isize index, Error *err)
         if (!check_shard(binding, &package->shards.at[binding->shard_first + i], err)) {
             return false;
         }
+    }
+    if (binding->kind == BINDING_OUTPUT && !check_covered(package, binding, err)) {
+        return false;
     }
     return check_packing(binding, err);
 }

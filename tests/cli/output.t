@@ -9,6 +9,9 @@ $ echo old >file && ln -s file link && tessera run p.ipuexe --weights m '#1' -q 
 $ ln -s nothing dangling; tessera run p.ipuexe --weights m '#1' -q -o dangling 2>&1; tessera run p.ipuexe --weights m '#1' -q -o /dev/stdout 2>&1 >file | cat; test -L /dev/stdout && echo link
 $ cp file x.npy; for o in p.ipuexe m/config.json x.npy; do tessera run p.ipuexe --weights m x.npy -q -o $o 2>&1; done; tessera compile m -o m/model.safetensors 2>&1; true
 $ mkdir small && (ulimit -f 100; tessera compile m -o small/p.ipuexe --tiles 64 -q 2>&1 >/dev/null); ls small
+$ case $BUILD in *asan*) ;; *) ulimit -v 8000000 ;; esac # the sanitizer reserves more
+$ (tessera run p.ipuexe --weights m '#1' -q >/dev/null && echo runs)
+$ tessera --help 2>&1 >/dev/full; tessera --version 2>&1 >/dev/full; true
 ---
 pipe: 2 1 tessera: pipe: cannot be written: it is no regular file
 dir: 2 1 tessera: dir: cannot be written: it is a directory
@@ -32,3 +35,6 @@ tessera: m/config.json: is an input of this command; choose another output
 tessera: x.npy: is an input of this command; choose another output
 tessera: m/model.safetensors: is an input of this command; choose another output
 tessera: small/p.ipuexe: cannot be written: File too large
+runs
+tessera: standard output: cannot be written
+tessera: standard output: cannot be written

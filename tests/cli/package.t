@@ -15,6 +15,8 @@ $ tessera fixture siglip-tiny $T/m >/dev/null 2>&1; here=$PWD; cd $T
 > edit() { sed "$2" text | capnp encode $here/src/package/tessera.capnp Application >edited.ipuexe && try "$1" tessera run edited.ipuexe --weights m '#1' -o e.npy -q; }
 > edit 'open name' 's/"embedding.bias"/"embedding.bia["/'
 > edit 'long member' 's/"embedding.bias"/"embedding.bias[9223372036854775807]"/'
+> edit 'uncovered' '/name = "pooler_output"/,/shape/s/shape = .*/shape = [2, 144],/'
+> edit 'huge' '/name = "pooler_output"/,/shape/s/shape = .*/shape = [100000, 200000],/'
 > edit 'escape' 's/"embedding.bias"/"embedding\\x1b[31m"/'
 > perl -0pe 's/(  outputs = \[\n)(.*?\))( \],\n  weights)/my ($a, $r, $z) = ($1, $2, $3); (my $s = $r) =~ s{name = "[^"]*"}{name = "other"}; "$a$r,\n$s$z"/se; s/(\( kind = output,.*?\))( \],\n  isaFlags)/$1,\n$1$2/s' text >twice
 > mv twice text; edit 'two outputs' 's/x/x/'
@@ -33,6 +35,8 @@ $ tessera fixture siglip-tiny $T/m >/dev/null 2>&1; here=$PWD; cd $T
 e.npy
 ~long member: 0 0 *
 e.npy
+~uncovered: 2 1 .*output "pooler_output" is 2 x 144, its shards hold 144 elements
+~huge: 2 1 .*output "pooler_output" is 100000 x 200000, its shards hold 144 elements
 escape: 2 1 tessera: edited.ipuexe: package: binding 2 has a name with a control character
 two outputs: 2 1 tessera: edited.ipuexe: has several outputs, expected one
 ~good: 0 0 *

@@ -13,6 +13,8 @@ $ tessera run p.ipuexe --weights m '#1' '#2' --calls 2 -q -o e.npy >out; grep '^
 $ tessera run p.ipuexe --weights m '#2' -q -o f.npy >/dev/null; for row in 1 3; do cmp -n 576 -i $((128 + row * 576)):128 e.npy f.npy && echo same; done
 $ cp -r m odd; sed -i 's/"image_size": 42/"image_size": 43/' odd/config.json; sed -i 's/: 42$/: 43/;s/: 42,/: 43,/' odd/preprocessor_config.json
 > tessera compile odd -o odd.ipuexe --tiles 64 -q >/dev/null; rm e.npy; try 'no whole patches' tessera verify odd.ipuexe --weights odd $here/demo/photos/coffee.jpg -q --min-cosine 0.999
+$ cp -r m bright; echo '{"rescale_factor":1e9,"image_std":[1e-9,1e-9,1e-9]}' >bright/preprocessor_config.json; try bright tessera run p.ipuexe --weights bright $here/demo/photos/coffee.jpg -q
+$ cp -r m dangling; rm dangling/preprocessor_config.json; ln -s nowhere dangling/preprocessor_config.json; try dangling tessera info dangling
 ---
 ~good: 0 0 *
 ~chw: 2 1 tessera: chw.npy: expected values of shape \(42, 42, 3\), found 5292 values in 3 dimensions
@@ -29,3 +31,5 @@ labels: 2 1 tessera: m: is no classifier, so there are no classes for --labels
 same
 same
 ~no whole patches: 0 0 *
+~bright: 2 1 .*coffee.jpg: value 0 is .*, expected -65504..65504 \(half precision\)
+dangling: 2 1 tessera: dangling/preprocessor_config.json: cannot be opened: No such file or directory
