@@ -94,6 +94,15 @@ Str str_cut(Str *rest, char separator)
     return part;
 }
 
+bool str_take(Str *rest, Str prefix)
+{
+    if (!str_starts(*rest, prefix)) {
+        return false;
+    }
+    *rest = str_slice(*rest, prefix.len, rest->len);
+    return true;
+}
+
 isize str_find(Str s, char c, isize from)
 {
     if (from >= s.len) {

@@ -21,6 +21,8 @@ Str str_slice(Str s, isize begin, isize end);
 Str str_trim(Str s);
 /* Cuts up to the next `separator`; returns the part before it and moves *rest behind it. */
 Str str_cut(Str *rest, char separator);
+/* Takes `prefix` off the front of *rest; false when it is not there. */
+bool str_take(Str *rest, Str prefix);
 /* Index of the first c at or after `from`, or -1. */
 isize str_find(Str s, char c, isize from);
 /* Copies into the arena; the copy is NUL-terminated behind its end, so .at is a C string. */

@@ -11,7 +11,7 @@ static const int64_t OUTPUT_BYTES_MAX = (int64_t)1 << 33;
 
 typedef struct RunFlags {
     const char *package, *weights, *output;
-    const char *image[IMAGES_MAX + 2]; /* room for package and weights */
+    const char *image[IMAGES_MAX];
     int image_count;
     int64_t threads, calls;
     double clock_hz;
@@ -183,11 +183,9 @@ int cmd_run(int argc, char **argv)
                   f.package == NULL   ? "P.ipuexe"
                   : f.weights == NULL ? "--weights MODEL"
                                       : "a picture");
-    const char **inputs = f.image; /* pictures, package, weights */
-    inputs[f.image_count] = f.package;
-    inputs[f.image_count + 1] = f.weights;
-    if (err.code == ERROR_NONE && f.output != NULL)
-        cli_output(f.output, inputs, f.image_count + 2, &err);
+    const char *const inputs[] = {f.package, f.weights};
+    if (err.code == ERROR_NONE && f.output != NULL && cli_output(f.output, inputs, 2, &err))
+        cli_output(f.output, f.image, f.image_count, &err);
     if (err.code != ERROR_NONE)
         return cli_fail(&err);
     Setup setup;

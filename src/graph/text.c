@@ -152,19 +152,9 @@ static bool fail(GraphParser *parser, const char *what)
                      parser->rest.at);
 }
 
-static bool may_take(GraphParser *parser, const char *text)
-{
-    Str wanted = str_of(text);
-    if (!str_starts(parser->rest, wanted)) {
-        return false;
-    }
-    parser->rest = str_slice(parser->rest, wanted.len, parser->rest.len);
-    return true;
-}
-
 static bool take(GraphParser *parser, const char *text)
 {
-    if (may_take(parser, text)) {
+    if (str_take(&parser->rest, str_of(text))) {
         return true;
     }
     char what[64];
@@ -273,7 +263,7 @@ static bool take_list(GraphParser *parser, const char *key, int32_t *at, int32_t
             return false;
         }
         ++*count;
-    } while (may_take(parser, ","));
+    } while (str_take(&parser->rest, S(",")));
     return true;
 }
 
@@ -291,7 +281,7 @@ static bool take_axis(GraphParser *parser, const char *key, PackAxis *axis)
             return false;
         }
         axis->rank++;
-    } while (may_take(parser, ","));
+    } while (str_take(&parser->rest, S(",")));
     return true;
 }
 
@@ -344,7 +334,7 @@ static bool parse_value(GraphParser *parser)
             return fail(parser, "iterations out of range");
         }
     }
-    value.is_output = may_take(parser, " output");
+    value.is_output = str_take(&parser->rest, S(" output"));
     *vec_push(&graph->values, parser->keep) = value;
     return true;
 }
@@ -391,7 +381,7 @@ static bool parse_repeat(GraphParser *parser)
                             "results as carried values");
     }
     repeat.carried_count = counts[0];
-    if (may_take(parser, " sequences=")) {
+    if (str_take(&parser->rest, S(" sequences="))) {
         do {
             int32_t k = repeat.sequence_count;
             if (k == sequences_max) {
@@ -402,7 +392,7 @@ static bool parse_repeat(GraphParser *parser)
                 return false;
             }
             repeat.sequence_count++;
-        } while (may_take(parser, ","));
+        } while (str_take(&parser->rest, S(",")));
     }
     *vec_push(&graph->repeats, parser->keep) = repeat;
     return true;
@@ -461,13 +451,13 @@ static bool parse_op(GraphParser *parser)
 static bool parse_line(GraphParser *parser)
 {
     bool ok;
-    if (may_take(parser, "value ")) {
+    if (str_take(&parser->rest, S("value "))) {
         ok = parse_value(parser);
-    } else if (may_take(parser, "part ")) {
+    } else if (str_take(&parser->rest, S("part "))) {
         ok = parse_part(parser);
-    } else if (may_take(parser, "repeat ")) {
+    } else if (str_take(&parser->rest, S("repeat "))) {
         ok = parse_repeat(parser);
-    } else if (may_take(parser, "op ")) {
+    } else if (str_take(&parser->rest, S("op "))) {
         ok = parse_op(parser);
     } else {
         return fail(parser, "expected value, part, repeat or op");

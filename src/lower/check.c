@@ -111,6 +111,21 @@ static bool check_transfers(const Work *w, int32_t step, Error *err)
     return true;
 }
 
+/* The argument tables of a tile's calls, each on 8 bytes, fit what place sets aside for them. */
+static bool check_descriptors(const Work *w, Error *err)
+{
+    int64_t bytes[CHIP_TILES] = {0};
+    for (isize i = 0; i < w->calls.len; i++) {
+        const WorkCall *call = &w->calls.at[i];
+        if (call->tile.id >= w->tiles)
+            return bad(err, "call", i, "tile outside the budget");
+        bytes[call->tile.id] += (4 * (int64_t)call->arg_count + 7) / 8 * 8;
+        if (bytes[call->tile.id] > w->descriptor_bytes_max)
+            return bad(err, "call", i, "argument tables above descriptor_bytes_max");
+    }
+    return true;
+}
+
 bool work_check(const Work *work, Error *err)
 {
     if (!check_buffers(work, err))
@@ -125,5 +140,5 @@ bool work_check(const Work *work, Error *err)
             (step->partner <= s || work->steps.at[step->partner].partner != s))
             return bad(err, "step", s, "loop without an end");
     }
-    return true;
+    return check_descriptors(work, err);
 }

@@ -115,7 +115,8 @@ typedef struct Work {
 } Work;
 
 bool lower_plan(const Plan *plan, Arena *keep, Arena scratch, Work *out, Error *err);
-/* Invariants: indices, ranges inside buffers, lifetimes cover uses, transfers whole words, receivers unique and remote.
+/* Invariants: indices, ranges inside buffers, lifetimes cover uses, transfers whole words, receivers unique and remote,
+ * argument tables inside descriptor_bytes_max.
  * What is read before it was written is plan_check's and, word by word, the machine's. */
 bool work_check(const Work *work, Error *err);
 /* Line-oriented text: parse(print(w)) prints the same and gives the same package. */

@@ -29,20 +29,10 @@ static bool fail(WorkParser *p, const char *expected)
                      p->rest.at);
 }
 
-static bool may_take(WorkParser *p, const char *text)
-{
-    Str wanted = str_of(text);
-    if (!str_starts(p->rest, wanted)) {
-        return false;
-    }
-    p->rest = str_slice(p->rest, wanted.len, p->rest.len);
-    return true;
-}
-
 /* The text, then a number up to `max`. */
 static bool take_number(WorkParser *p, const char *text, uint32_t max, uint32_t *out)
 {
-    if (!may_take(p, text)) {
+    if (!str_take(&p->rest, str_of(text))) {
         return fail(p, text);
     }
     isize len = 0;
@@ -81,7 +71,7 @@ static bool take_tile(WorkParser *p, const char *text, Tile *out)
 /* The text, then a name up to the next blank. */
 static bool take_name(WorkParser *p, const char *text, Str *out)
 {
-    if (!may_take(p, text)) {
+    if (!str_take(&p->rest, str_of(text))) {
         return fail(p, text);
     }
     isize end = str_find(p->rest, ' ', 0);
@@ -165,7 +155,7 @@ static bool parse_buffer(WorkParser *p)
         !take_number(p, " align=", ELEMENT_BYTES, &b.align)) {
         return false;
     }
-    b.is_interleaved = may_take(p, " interleaved");
+    b.is_interleaved = str_take(&p->rest, S(" interleaved"));
     if (!take_index(p, " first=", &b.first) || !take_index(p, " last=", &b.last) ||
         (p->rest.len > 0 && !take_index(p, " iterations=", &b.iterations))) {
         return false;
@@ -208,7 +198,7 @@ static bool parse_step(WorkParser *p)
     if (!take_index(p, "step ", &index)) {
         return false;
     }
-    while (kind < 4 && !may_take(p, kinds[kind])) {
+    while (kind < 4 && !str_take(&p->rest, str_of(kinds[kind]))) {
         kind++;
     }
     if (kind == 4 || index != w->steps.len) {

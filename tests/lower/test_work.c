@@ -45,6 +45,9 @@ int main(void)
     call->tile = (Tile){(uint16_t)((tile.id + 1) % 64)};
     expect_refused(&rig, "another tile");
     call->tile = tile;
+    w->descriptor_bytes_max -= 8;
+    expect_refused(&rig, "argument tables");
+    w->descriptor_bytes_max += 8;
     Error err = {0};
     CHECK(work_check(w, &err));
     rig_close(&rig);
