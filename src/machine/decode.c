@@ -3,14 +3,6 @@
  */
 #include "machine/exec.h"
 
-/* Rows of faults.def by number, for Op.imm. */
-enum {
-#define FAULT(name, category, text) ROW_##name,
-#include "machine/faults.def"
-#undef FAULT
-    FAULT_ROWS
-};
-
 static const char *const fault_names[FAULT_ROWS] = {
 #define FAULT(name, category, text) [ROW_##name] = #name,
 #include "machine/faults.def"
@@ -85,6 +77,12 @@ static OpClass main_class(InsnCode code)
     case INSN_ldst64pace_mbbn_ef:
     case INSN_ld2xst64pace_mbbn_ef:
     case INSN_st64pace_mbmn_ef:
+    case INSN_ld64a32_mmbn:
+    case INSN_ldb16b16_mmbn:
+    case INSN_ldd16a32_mmbn:
+    case INSN_ldd16a64_mmbn:
+    case INSN_ldd16b16_mmbn:
+    case INSN_ldd16v2a32_mmbn:
         return CLASS_PACE;
     case INSN_br_mmmn:
     case INSN_bri_mmmn_zi:
@@ -122,13 +120,6 @@ static OpClass main_class(InsnCode code)
     case INSN_sendpic_x:
     case INSN_sendpicp_x:
         return CLASS_SYSTEM;
-    case INSN_ld64a32_mmbn:
-    case INSN_ldb16b16_mmbn:
-    case INSN_ldd16a32_mmbn:
-    case INSN_ldd16a64_mmbn:
-    case INSN_ldd16b16_mmbn:
-    case INSN_ldd16v2a32_mmbn:
-        return CLASS_FAULT;
     default:
         return CLASS_ALU;
     }
@@ -163,9 +154,6 @@ static OpClass aux_class(InsnCode code)
     case INSN_uput_aaan_zi:
     case INSN_urand32_aaan:
     case INSN_urand64_aaan:
-        return CLASS_ACC;
-    /* FP8 products, SLIC, f32 AMP, transposition through accumulators, dropout and Gaussian numbers, classification */
-    case INSN_f8v4class_aaan:
     case INSN_f8v8hihov4amp_aaan_ef:
     case INSN_f8v8hihov4slic_aaan_ef:
     case INSN_f16v4hihoslic_aaan_ef:
@@ -182,11 +170,7 @@ static OpClass aux_class(InsnCode code)
     case INSN_f32v2rmask_aaan:
     case INSN_f16v2grand_aaan:
     case INSN_f32v2grand_aaan:
-    case INSN_f32class_aaan:
-    case INSN_f32v2class_aaan:
-    case INSN_f16v2class_aaan:
-    case INSN_f16v4class_aaan:
-        return CLASS_FAULT;
+        return CLASS_ACC;
     default:
         return CLASS_AUX;
     }
@@ -342,6 +326,8 @@ static uint8_t lane_sources(const Op *op, const InsnForm *form, int lane)
     case INSN_f16v2tof32_aaan:
     case INSN_f32v2tof16_aaan:
     case INSN_f16v4maxc_aaan:
+    case INSN_f16v4class_aaan:
+    case INSN_f32v2class_aaan:
         return op->a_read;
     case INSN_f32v4tof16_aaan:
     case INSN_f16v8tof8_aaan:
@@ -382,16 +368,46 @@ static Broadcast broadcast_of(const InsnForm *form)
     return BROADCAST_NONE;
 }
 
+/* Two operands that an instruction updates in one main register (sparse loads). */
+static bool updates_twice(const Op *op, const InsnForm *form)
+{
+    uint32_t seen = 0;
+    for (int i = 0; i < form->operand_count; i++) {
+        if (form->operand[i].is_updated && form->operand[i].kind == OPERAND_MR) {
+            uint32_t bit = 1u << op->r[i] & 0x0fff;
+            if ((seen & bit) != 0) {
+                return true;
+            }
+            seen |= bit;
+        }
+    }
+    return false;
+}
+
+/* With `--unknown=assume` a register without a documented value reads as zero: the register, pair or quad of zeros of its file. */
+static uint32_t zero_register(OperandKind kind)
+{
+    return kind == OPERAND_ARQ ? 12 : registers_of(kind) == 2 ? 14 : 15;
+}
+
+/* True when `row` may be passed over; notes it. */
+static bool is_assumed(TileState *tile, const TileShared *shared, int row)
+{
+    if (!shared->is_unknown_assumed ||
+        (row != ROW_REGISTER_UNKNOWN && row != ROW_STEP_DESTINATION)) {
+        return false;
+    }
+    tile->assumed |= (uint64_t)1 << row;
+    return true;
+}
+
 /* Op of a decoded instruction, without the rules of bundles. */
-static Op build_op(const Insn *insn, bool is_supervisor)
+static Op build_op(TileState *tile, const TileShared *shared, const Insn *insn, bool is_supervisor)
 {
     InsnCode code = (InsnCode)insn->code;
     const InsnForm *form = isa_form(code);
     bool is_aux = form->lane == LANE_AUX;
     OpClass kind = is_aux ? aux_class(code) : main_class(code);
-    if (kind == CLASS_FAULT) {
-        return fault_op(ROW_UNMODELLED, insn->code);
-    }
     Op op = {.code = insn->code, .kind = (uint8_t)kind, .memory = memory_forms[code]};
     op.broadcast = (uint8_t)broadcast_of(form);
     op.flags = (uint8_t)((is_aux ? OP_AUX : 0) | (is_slow(code) ? OP_SLOW : 0));
@@ -423,6 +439,13 @@ static Op build_op(const Insn *insn, bool is_supervisor)
         }
         int row = add_register(&op, operand, insn->operand[i], is_written && !operand->is_updated,
                                is_supervisor);
+        if (row >= 0 && is_written && is_assumed(tile, shared, row)) {
+            row =
+                -1; /* nothing is written: the executors drop what goes to registers without storage */
+        } else if (row >= 0 && is_assumed(tile, shared, row)) {
+            op.r[i] = (uint8_t)zero_register(operand->kind);
+            continue;
+        }
         if (row >= 0) {
             return fault_op(row, insn->code);
         }
@@ -444,8 +467,11 @@ static Op build_op(const Insn *insn, bool is_supervisor)
     }
     /* isa/semantics.md 4: the result is unknown when the delta register is the destination. */
     if (kind == CLASS_MEMORY && op.memory.mode == MODE_STEP && op.memory.move <= MOVE_SIGN &&
-        op.r[0] == op.r[2] && op.r[0] < 12) {
+        op.r[0] == op.r[2] && op.r[0] < 12 && !is_assumed(tile, shared, ROW_STEP_DESTINATION)) {
         return fault_op(ROW_STEP_DESTINATION, insn->code);
+    }
+    if (updates_twice(&op, form)) {
+        return fault_op(ROW_EQUAL_DESTINATIONS, insn->code);
     }
     /* isa/semantics.md 4.2: two destinations must differ, also when both are $azeros. */
     if (has_second_destination(code)) {
@@ -472,7 +498,7 @@ static bool is_poisoned(const TileState *tile, const TileShared *shared, uint32_
            (tile->poison[index / 32] >> (index % 32) & 1) != 0;
 }
 
-static Op decode_supervisor(const TileState *tile, const TileShared *shared, uint32_t address)
+static Op decode_supervisor(TileState *tile, const TileShared *shared, uint32_t address)
 {
     uint32_t word = word_at(tile, address);
     uint32_t next = address + 4 < SRAM_REGION1 ? word_at(tile, address + 4) : 0;
@@ -480,22 +506,23 @@ static Op decode_supervisor(const TileState *tile, const TileShared *shared, uin
         return fault_op(ROW_POISON_CODE, 0);
     }
     Insn insn = isa_decode(word, next, LANE_MAIN, CONTEXT_SUPERVISOR);
-    return insn.code == INSN_NONE ? fault_op(ROW_ILLEGAL_WORD, 0) : build_op(&insn, true);
+    return insn.code == INSN_NONE ? fault_op(ROW_ILLEGAL_WORD, 0)
+                                  : build_op(tile, shared, &insn, true);
 }
 
-static Op decode_half(const TileState *tile, const TileShared *shared, uint32_t address,
-                      InsnLane lane)
+static Op decode_half(TileState *tile, const TileShared *shared, uint32_t address, InsnLane lane)
 {
     uint32_t word = word_at(tile, address);
     if (is_poisoned(tile, shared, address)) {
         return fault_op(ROW_POISON_CODE, 0);
     }
     Insn insn = isa_decode(word, 0, lane, CONTEXT_WORKER);
-    return insn.code == INSN_NONE ? fault_op(ROW_ILLEGAL_WORD, 0) : build_op(&insn, false);
+    return insn.code == INSN_NONE ? fault_op(ROW_ILLEGAL_WORD, 0)
+                                  : build_op(tile, shared, &insn, false);
 }
 
 /* Decodes a worker word into op[0], and the aux half of a bundle into op[1]. */
-static void decode_worker(const TileState *tile, const TileShared *shared, uint32_t address, Op *op)
+static void decode_worker(TileState *tile, const TileShared *shared, uint32_t address, Op *op)
 {
     if (word_at(tile, address) >> 31 == 0) {
         *op = decode_half(tile, shared, address, LANE_MAIN);
@@ -567,8 +594,8 @@ int op_issues(const TileTiming *timing, const Op *op)
     }
 }
 
-void decode_word(const TileState *tile, const TileShared *shared, bool is_supervisor,
-                 uint32_t address, Op *op)
+void decode_word(TileState *tile, const TileShared *shared, bool is_supervisor, uint32_t address,
+                 Op *op)
 {
     if (is_supervisor) {
         *op = decode_supervisor(tile, shared, address);

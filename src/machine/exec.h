@@ -116,6 +116,20 @@ typedef struct Exec {
 #define EXEC_FAULT(x, name, ...)                                                                   \
     (tile_fault((x)->tile, name, (x)->context, (x)->pc, (x)->cycle, __VA_ARGS__), false)
 
+/* Rows of faults.def by number, for Op.imm and TileState.assumed. */
+enum {
+#define FAULT(name, category, text) ROW_##name,
+#include "machine/faults.def"
+#undef FAULT
+    FAULT_ROWS
+};
+
+/* A point that nobody documented and for which docs/machine.md has an assumption: true with `--unknown=assume` (and notes that it
+ * was needed), a fault otherwise. */
+#define EXEC_ASSUME(x, name, ...)                                                                  \
+    ((x)->shared->is_unknown_assumed ? ((x)->tile->assumed |= (uint64_t)1 << ROW_##name, true)     \
+                                     : EXEC_FAULT(x, #name, __VA_ARGS__))
+
 /* --- code.c */
 CodeCache *code_create(void);
 void code_destroy(CodeCache *code);
@@ -150,8 +164,8 @@ static inline void code_touch(CodeCache *code, uint32_t address)
 }
 /* --- decode.c */
 /* Decodes the word at `address`, and with a bundle its aux half into op[1]. */
-void decode_word(const TileState *tile, const TileShared *shared, bool is_supervisor,
-                 uint32_t address, Op *op);
+void decode_word(TileState *tile, const TileShared *shared, bool is_supervisor, uint32_t address,
+                 Op *op);
 /* Name of a row of faults.def by number. */
 const char *fault_name(int number);
 /* Issues of a multi-issue instruction (OP_SLOW). */
@@ -166,7 +180,12 @@ Executor exec_aux_find(InsnCode code);           /* CLASS_AUX; Exec.out_poison i
 Executor exec_convert_find(InsnCode code);       /* the part of CLASS_AUX in exec_convert.c */
 Executor exec_f8_find(InsnCode code);            /* the part of CLASS_AUX in exec_f8.c */
 Executor exec_acc_find(InsnCode code, int flag); /* CLASS_ACC; flag = Op.imm */
+/* Any AMP form, plainly (exec_amp.c). */
+bool exec_amp_step(Exec *x, const Op *op);
 Executor exec_amp_find(InsnCode code, int flag); /* the part of CLASS_ACC in exec_amp.c */
+Executor exec_slic_find(InsnCode code);          /* the part of CLASS_ACC in exec_slic.c */
+Executor exec_random_find(InsnCode code);        /* the part of CLASS_ACC in exec_random.c */
+Executor exec_class_find(InsnCode code);         /* the part of CLASS_AUX in exec_class.c */
 Executor supervisor_find(InsnCode code);         /* CLASS_SYSTEM */
 /* The fault of an instruction that uses an undefined main register where it may not. */
 bool exec_poison_fault(Exec *x, const Op *op);
@@ -174,9 +193,46 @@ bool exec_poison_fault(Exec *x, const Op *op);
 uint64_t exec_round_halves(const Exec *x, F4 v, uint32_t *flags);
 /* The same into Exec.out, with the conditions of `op`. */
 bool exec_out_halves(Exec *x, const Op *op, F4 v);
+/* Values that are halves already: nothing is rounded and no random number drawn. */
+bool exec_out_chosen(Exec *x, const Op *op, F4 v);
+/* FP8 format of conversions and classes; false: fault. */
+bool exec_f8_format(Exec *x, F8Format *out);
 /* maxNum of each lane: a NaN loses against a number. */
 F4 exec_maximum(F4 a, F4 b);
-/* Faults when a value for FP_CTL asks for what is not modelled. */
+/* --- exec_round.c: results under another rounding than to nearest even */
+
+/* True when FP_CTL asks for stochastic rounding or another mode. */
+static inline bool is_rounding_special(const WorkerState *w)
+{
+    return __builtin_expect((w->fp_ctl & (FP_ESR | FP_RND)) != 0, 0);
+}
+/* FP_CTL.RND: 0 nearest even .. 4 nearest away (semantics.md 6). */
+static inline int rounding_mode(const WorkerState *w)
+{
+    return (int)(w->fp_ctl / (FP_RND & ~(FP_RND - 1)) & 7);
+}
+static inline uint64_t rotate_left(uint64_t v, int n)
+{
+    return v << n | v >> (64 - n);
+}
+/* One step of the generator xoroshiro128aox (semantics.md 8.3); 64 bits. */
+uint64_t exec_random(WorkerState *w);
+/* Sixteen random bits for element i of a result, when FP_CTL.ESR is set; draws once an instruction. */
+typedef struct Dither {
+    uint64_t bits;
+    bool is_on;
+} Dither;
+Dither exec_dither(WorkerState *w);
+/* |v| in units of the last place kept, rounded to an integer as FP_CTL says; units < 2^24. */
+uint32_t exec_round_units(const WorkerState *w, double units, bool is_negative, Dither dither,
+                          int element);
+/* Four doubles to halves, element 0 lowest. */
+uint64_t exec_round_halves_special(WorkerState *w, const double v[4], uint32_t *flags);
+/* value + rest to f32 in the mode of FP_CTL; of rest (much smaller) only the sign counts. */
+float exec_round_f32(const WorkerState *w, double value, double rest);
+/* What a half that does not fit becomes: Inf stays, NaN is quiet, overflow is NaN or the largest value (semantics.md 6). */
+uint32_t exec_special_half(uint32_t f32, uint32_t fp_ctl, uint32_t *flags);
+/* Faults when a value for FP_CTL asks for what nobody documented. */
 bool fp_control_check(Exec *x, uint32_t value);
 bool worker_csr(Exec *x, const Op *op);     /* get, put of a worker (worker.c) */
 bool supervisor_csr(Exec *x, const Op *op); /* get, put of the supervisor (supervisor.c) */

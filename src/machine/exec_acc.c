@@ -204,7 +204,7 @@ static bool outer_product(Exec *x, const Op *op)
     uint32_t flags = 0;
     Vector a = floats_of(x, op->r[0], 2), b = floats_of(x, op->r[1], 2);
     if (op->imm != 0) {
-        return EXEC_FAULT(x, "UNMODELLED", "f32v2aop with flag %d", op->imm);
+        return EXEC_FAULT(x, "AOP_FLAG", "f32v2aop with flag %d", op->imm);
     }
     for (int i = 0; i < 4; i++) {
         add_acc(x, i, a.at[i % 2] * b.at[i / 2], a.is_poison[i % 2] || b.is_poison[i / 2], &flags);
@@ -306,26 +306,6 @@ static bool read_and_shift(Exec *x, const Op *op, bool is_half)
     return finish(x, op, flags);
 }
 
-static uint64_t rotate_left(uint64_t v, int n)
-{
-    return v << n | v >> (64 - n);
-}
-
-/* xoroshiro128aox, semantics.md 8.3. */
-static bool random_number(Exec *x, const Op *op)
-{
-    (void)op;
-    WorkerState *w = x->worker;
-    uint64_t s0 = w->prng[0], s1 = w->prng[1], sx = s0 ^ s1, sa = s0 & s1;
-    uint64_t result = sx ^ (rotate_left(sa, 1) | rotate_left(sa, 2));
-    w->prng[0] = rotate_left(s0, 55) ^ sx ^ (sx << 14);
-    w->prng[1] = rotate_left(sx, 36);
-    x->out[0] = (uint32_t)result;
-    x->out[1] = (uint32_t)(result >> 32);
-    x->out_poison = w->prng_undefined ? 3 : 0;
-    return true;
-}
-
 static bool upper_get(Exec *x, const Op *op)
 {
     WorkerState *w = x->worker;
@@ -425,13 +405,12 @@ static bool upper_put(Exec *x, const Op *op)
 
 bool fp_control_check(Exec *x, uint32_t value)
 {
-    if ((value & FP_ESR) != 0) {
-        return EXEC_FAULT(x, "STOCHASTIC_ROUNDING", "FP_CTL = 0x%x", value);
+    if ((value & FP_RND) == 0) {
+        return true;
     }
-    if ((value & FP_RND) != 0) {
-        return EXEC_FAULT(x, "ROUNDING_MODE", "FP_CTL = 0x%x", value);
-    }
-    return true;
+    uint32_t mode = value / (FP_RND & ~(FP_RND - 1)) & 7;
+    return mode > FLAG_TROUND_NEAREST_AWAY ? EXEC_FAULT(x, "ROUND_MODE", "FP_CTL = 0x%x", value)
+                                           : EXEC_ASSUME(x, ROUNDING_MODE, "FP_CTL = 0x%x", value);
 }
 
 static bool f32mac(Exec *x, const Op *op)
@@ -471,6 +450,59 @@ static bool f16v4gacc(Exec *x, const Op *op)
     return finish(x, op, flags);
 }
 
+static uint32_t acc_bits(const WorkerState *w, int n)
+{
+    return bits_of_f32(w->acc[n]);
+}
+
+/* The pair of accumulators first, first + 1 (numbers of tile.h) as raw bits. */
+static void out_raw(Exec *x, int first)
+{
+    const WorkerState *w = x->worker;
+    x->out[0] = acc_bits(w, first);
+    x->out[1] = acc_bits(w, first + 1);
+    x->out_poison = poison_pair(w->acc_poison, first);
+}
+
+/* Transposition of 4 x 4 halves (semantics.md 9.3). An accumulator carries two halves as raw bits: after the rows of a block went
+ * in, AACC[0, 2] hold column 0, AACC[8, 10] column 1, AACC[4, 6] column 2 and AACC[12, 14] column 3. `stacc` returns column 0 (P0)
+ * or 1 (P1) and moves column 2 or 3 to the odd accumulators behind it (AACC[1, 3] or AACC[9, 11]), where the next `istacc` of
+ * the same flag fetches it while it takes two rows in: P0 rows 0 and 1, P1 rows 2 and 3. */
+static bool insert_and_transpose(Exec *x, const Op *op)
+{
+    WorkerState *w = x->worker;
+    if (op->imm != FLAG_TISTACC_P0 && op->imm != FLAG_TISTACC_P1) {
+        return EXEC_FAULT(x, "STACC_FLAG", "f16v4istacc with flag %d", op->imm);
+    }
+    int second = op->imm == FLAG_TISTACC_P1;
+    out_raw(x, 16 + 4 * second);
+    const uint32_t *a = &w->a[op->r[1]], *b = &w->a[op->r[2]];
+    for (int column = 0; column < 4; column++) {
+        static const uint8_t accumulator[4] = {0, 4, 2, 6}; /* AACC[0, 8, 4, 12] */
+        int n = accumulator[column] + second, word = column / 2;
+        uint32_t both = half(a[word], column % 2) | half(b[word], column % 2) << 16;
+        uint32_t undefined =
+            (w->a_poison >> (op->r[1] + word) | w->a_poison >> (op->r[2] + word)) & 1;
+        w->acc[n] = f32_of_bits(both);
+        w->acc_poison = (w->acc_poison & ~(1u << n)) | undefined << n;
+    }
+    return true;
+}
+
+static bool transpose(Exec *x, const Op *op)
+{
+    WorkerState *w = x->worker;
+    if (op->imm != FLAG_TSTACC_P0 && op->imm != FLAG_TSTACC_P1) {
+        return EXEC_FAULT(x, "STACC_FLAG", "f16v4stacc with flag %d", op->imm);
+    }
+    int first = op->imm == FLAG_TSTACC_P1 ? 4 : 0;
+    out_raw(x, first);
+    memcpy(&w->acc[16 + first], &w->acc[first + 2], 2 * sizeof w->acc[0]);
+    uint32_t moved = w->acc_poison >> (first + 2) & 3;
+    w->acc_poison = (w->acc_poison & ~(3u << (16 + first))) | moved << (16 + first);
+    return true;
+}
+
 Executor exec_acc_find(InsnCode code, int flag)
 {
     switch (code) {
@@ -478,7 +510,22 @@ Executor exec_acc_find(InsnCode code, int flag)
     case INSN_f16v4hihoamp_aaan_ef:
     case INSN_f16v4sihoamp_aaan_ef:
     case INSN_f16v4sisoamp_aaan_ef:
+    case INSN_f8v8hihov4amp_aaan_ef:
+    case INSN_f32sisoamp_aaan_ef:
+    case INSN_f32sisov2amp_aaan_ef:
         return exec_amp_find(code, flag);
+    case INSN_f16v4hihoslic_aaan_ef:
+    case INSN_f16v4hihov4slic_aaan_ef:
+    case INSN_f16v4sihoslic_aaan_ef:
+    case INSN_f16v4sisoslic_aaan_ef:
+    case INSN_f8v8hihov4slic_aaan_ef:
+    case INSN_f32sisoslic_aaan_ef:
+    case INSN_f32sisov2slic_aaan_ef:
+        return exec_slic_find(code);
+    case INSN_f16v4istacc_aaan_ef:
+        return insert_and_transpose;
+    case INSN_f16v4stacc_aaan_ef:
+        return transpose;
     case INSN_f16v8acc_aaan:
         return f16v8acc;
     case INSN_f16v8sqacc_aaan:
@@ -517,7 +564,11 @@ Executor exec_acc_find(InsnCode code, int flag)
         return f16v4gacc;
     case INSN_urand32_aaan:
     case INSN_urand64_aaan:
-        return random_number;
+    case INSN_f16v2grand_aaan:
+    case INSN_f32v2grand_aaan:
+    case INSN_f16v4rmask_aaan:
+    case INSN_f32v2rmask_aaan:
+        return exec_random_find(code);
     case INSN_uget_aaan_zi:
         return upper_get;
     default:

@@ -7,6 +7,7 @@
  *   conditions of an instruction with an undefined source are not registered: its result is undefined anyway.
  */
 #include "machine/exec.h"
+#include <math.h>
 
 typedef struct Pair {
     uint32_t lo, hi;
@@ -41,32 +42,17 @@ static F4 second_halves(const Exec *x, const Op *op)
     return floats_of(pair_of(x, op, 2));
 }
 
-/* What a lane that does not fit becomes: Inf stays, NaN is quiet, overflow is NaN or the largest value (semantics.md 6). */
-static uint32_t special_half(uint32_t f32, uint32_t fp_ctl, uint32_t *flags)
-{
-    uint32_t sign = f32 >> 16 & 0x8000;
-    if (is_nan_f32(f32)) {
-        *flags |= FP_INV;
-        return F16_NAN;
-    }
-    if ((f32 & 0x7fffffff) == F32_INF) {
-        return sign | F16_INF;
-    }
-    *flags |= FP_OFLO;
-    return (fp_ctl & FP_NANOO) != 0 ? F16_NAN : sign | F16_MAX;
-}
-
 static U4 special_halves(const Exec *x, F4 v, U4 h, I4 special, uint32_t *flags)
 {
     for (int i = 0; i < 4; i++) {
         if (special[i]) {
-            h[i] = special_half(((U4)v)[i], x->worker->fp_ctl, flags);
+            h[i] = exec_special_half(((U4)v)[i], x->worker->fp_ctl, flags);
         }
     }
     return h;
 }
 
-uint64_t exec_round_halves(const Exec *x, F4 v, uint32_t *flags)
+static inline uint64_t nearest_halves(const Exec *x, F4 v, uint32_t *flags)
 {
     I4 special;
     U4 h = halves_of_floats(v, &special);
@@ -79,13 +65,56 @@ uint64_t exec_round_halves(const Exec *x, F4 v, uint32_t *flags)
     return both;
 }
 
+uint64_t exec_round_halves(const Exec *x, F4 v, uint32_t *flags)
+{
+    if (is_rounding_special(x->worker)) {
+        const double exact[4] = {(double)v[0], (double)v[1], (double)v[2], (double)v[3]};
+        return exec_round_halves_special(x->worker, exact, flags);
+    }
+    return nearest_halves(x, v, flags);
+}
+
+static bool finish_halves(Exec *x, const Op *op, uint64_t both, uint32_t flags)
+{
+    x->out[0] = (uint32_t)both;
+    x->out[1] = (uint32_t)(both >> 32);
+    return exec_finish(x, op, flags);
+}
+
 bool exec_out_halves(Exec *x, const Op *op, F4 v)
 {
     uint32_t flags = 0;
     uint64_t both = exec_round_halves(x, v, &flags);
-    x->out[0] = (uint32_t)both;
-    x->out[1] = (uint32_t)(both >> 32);
-    return exec_finish(x, op, flags);
+    return finish_halves(x, op, both, flags);
+}
+
+bool exec_out_chosen(Exec *x, const Op *op, F4 v)
+{
+    uint32_t flags = 0;
+    uint64_t both = nearest_halves(x, v, &flags);
+    return finish_halves(x, op, both, flags);
+}
+
+typedef enum Arithmetic { ARITHMETIC_ADD, ARITHMETIC_SUB, ARITHMETIC_MUL } Arithmetic;
+
+/* f32 holds the exact product of two halves, and their sum well enough for one rounding to nearest; for another rounding the sum
+ * is made in double, where it is exact. */
+static inline __attribute__((always_inline)) bool halves_arithmetic(Exec *x, const Op *op, F4 a,
+                                                                    F4 b, Arithmetic how)
+{
+    uint32_t flags = 0;
+    if (is_rounding_special(x->worker)) {
+        double exact[4];
+        for (int i = 0; i < 4; i++) {
+            double p = (double)a[i], q = (double)b[i];
+            exact[i] = how == ARITHMETIC_ADD ? p + q : how == ARITHMETIC_SUB ? p - q : p * q;
+        }
+        uint64_t both = exec_round_halves_special(x->worker, exact, &flags);
+        return finish_halves(x, op, both, flags);
+    }
+    F4 v = how == ARITHMETIC_ADD ? a + b : how == ARITHMETIC_SUB ? a - b : a * b;
+    uint64_t both = nearest_halves(x, v, &flags);
+    return finish_halves(x, op, both, flags);
 }
 
 static F4 absolute(F4 v)
@@ -121,13 +150,31 @@ static bool finish_mask(Exec *x, I4 mask)
     return true;
 }
 
+/* The same two values in another rounding; poles, overflow and NaN are left to the table. */
+static uint64_t special_function(const Exec *x, uint32_t source, MathFunction function)
+{
+    double v[4] = {0};
+    uint32_t ignored = 0;
+    for (int i = 0; i < 2; i++) {
+        v[i] = math_f64(function, (double)float_of_half((uint16_t)half(source, i)));
+    }
+    return exec_round_halves_special(x->worker, v, &ignored);
+}
+
 /* Element-wise function by table; poles and overflows are stored as infinities. */
 static bool halves_function(Exec *x, const Op *op, MathFunction function)
 {
     const uint16_t *table = math_table(function);
     uint32_t source = x->worker->a[op->r[1]], result = 0, flags = 0;
+    uint64_t special = 0;
+    if (is_rounding_special(x->worker)) {
+        special = special_function(x, source, function);
+    }
     for (int i = 0; i < 2; i++) {
         uint32_t h = source >> (16 * i) & 0xffff, y = table[h];
+        if (is_rounding_special(x->worker) && (y & F16_INF) != F16_INF) {
+            y = special >> (16 * i) & 0xffff;
+        }
         if ((y & F16_INF) == F16_INF) {
             bool is_source_finite = (h & F16_INF) != F16_INF;
             if ((y & 0x3ff) != 0) {
@@ -179,6 +226,25 @@ static float abs_f32(float a)
     return f32_of_bits(bits_of_f32(a) & 0x7fffffff);
 }
 
+/* In the rounding mode of FP_CTL. */
+static float sum_f32(const WorkerState *w, float a, float b)
+{
+    if (rounding_mode(w) == 0) {
+        return a + b;
+    }
+    double sum = (double)a + (double)b, part = sum - (double)a;
+    double rest = ((double)a - (sum - part)) + ((double)b - part); /* exact: a + b = sum + rest */
+    return exec_round_f32(w, sum, rest);
+}
+
+/* n / d in the rounding mode of FP_CTL. */
+static float quotient_f32(const WorkerState *w, double n, double d)
+{
+    double q = n / d;
+    double rest = q - q == 0.0 ? fma(-q, d, n) : 0.0; /* has the sign of the exact rest times d */
+    return exec_round_f32(w, q, d < 0.0 ? -rest : rest);
+}
+
 static bool f32_binary(Exec *x, const Op *op, F32Operation operation)
 {
     uint32_t flags = 0;
@@ -189,16 +255,18 @@ static bool f32_binary(Exec *x, const Op *op, F32Operation operation)
         float a = f32_of_bits(ba), b = f32_of_bits(bb), r;
         switch (operation) {
         case F32_ADD:
-            r = a + b;
+            r = sum_f32(x->worker, a, b);
             break;
         case F32_SUB:
-            r = a - b;
+            r = sum_f32(x->worker, a, -b);
             break;
         case F32_MUL:
-            r = a * b;
+            r = rounding_mode(x->worker) != 0
+                    ? exec_round_f32(x->worker, (double)a * (double)b, 0.0)
+                    : a * b;
             break;
         case F32_ABSADD:
-            r = abs_f32(a) + abs_f32(b);
+            r = sum_f32(x->worker, abs_f32(a), abs_f32(b));
             break;
         case F32_ABSMAX:
             r = max_f32(abs_f32(a), abs_f32(b));
@@ -265,7 +333,8 @@ static bool f32_divide(Exec *x, const Op *op)
 {
     uint32_t flags = 0, a = f32_source(x, op, 1, 0), b = f32_source(x, op, 2, 0);
     bool is_pole = (b & 0x7fffffff) == 0 && is_finite_f32(a) && (a & 0x7fffffff) != 0;
-    x->out[0] = f32_result(f32_of_bits(a) / f32_of_bits(b), is_finite_f32(a) && !is_pole, &flags);
+    double n = (double)f32_of_bits(a), d = (double)f32_of_bits(b);
+    x->out[0] = f32_result(quotient_f32(x->worker, n, d), is_finite_f32(a) && !is_pole, &flags);
     return exec_finish(x, op, flags | (is_pole ? FP_DIV0 : 0));
 }
 
@@ -273,21 +342,22 @@ static bool f32_divide(Exec *x, const Op *op)
 static bool f32_root(Exec *x, const Op *op)
 {
     uint32_t flags = 0, a = f32_source(x, op, 1, 0);
-    double v = (double)f32_of_bits(a), y;
+    double v = (double)f32_of_bits(a);
+    float y;
     bool is_zero = (a & 0x7fffffff) == 0, is_pole = false;
     if (op->code == INSN_f32oox_aaan) {
-        y = 1.0 / v;
+        y = quotient_f32(x->worker, 1.0, v);
         is_pole = is_zero;
     } else if (v < 0.0) {
-        y = (double)f32_of_bits(F32_NAN);
+        y = f32_of_bits(F32_NAN);
     } else {
-        y = is_zero ? v : __builtin_sqrt(v);
-        if (op->code == INSN_f32oorx_aaan) {
-            y = 1.0 / y;
-            is_pole = is_zero;
-        }
+        double root = is_zero ? v : __builtin_sqrt(v);
+        is_pole = is_zero && op->code == INSN_f32oorx_aaan;
+        y = op->code == INSN_f32oorx_aaan  ? quotient_f32(x->worker, 1.0, root)
+            : is_zero || !is_finite_f32(a) ? (float)root
+                                           : exec_round_f32(x->worker, root, fma(-root, root, v));
     }
-    x->out[0] = f32_result((float)y, is_finite_f32(a) && !is_pole, &flags);
+    x->out[0] = f32_result(y, is_finite_f32(a) && !is_pole, &flags);
     return exec_finish(x, op, flags | (is_pole ? FP_DIV0 : 0));
 }
 
@@ -295,7 +365,7 @@ static bool f32_function(Exec *x, const Op *op, MathFunction function)
 {
     uint32_t flags = 0, a = f32_source(x, op, 1, 0);
     bool is_pole = (a & 0x7fffffff) == 0 && (function == MATH_LN || function == MATH_LOG2);
-    float y = (float)math_f64(function, (double)f32_of_bits(a));
+    float y = exec_round_f32(x->worker, math_f64(function, (double)f32_of_bits(a)), 0.0);
     x->out[0] = f32_result(y, is_finite_f32(a) && !is_pole, &flags);
     return exec_finish(x, op, flags | (is_pole ? FP_DIV0 : 0));
 }
@@ -318,43 +388,44 @@ bool fp_raise(Exec *x, uint32_t flags, const char *mnemonic)
 
 static bool halves_add(Exec *x, const Op *op)
 {
-    return exec_out_halves(x, op, first_halves(x, op) + second_halves(x, op));
+    return halves_arithmetic(x, op, first_halves(x, op), second_halves(x, op), ARITHMETIC_ADD);
 }
 
 static bool halves_sub(Exec *x, const Op *op)
 {
-    return exec_out_halves(x, op, first_halves(x, op) - second_halves(x, op));
+    return halves_arithmetic(x, op, first_halves(x, op), second_halves(x, op), ARITHMETIC_SUB);
 }
 
 static bool halves_mul(Exec *x, const Op *op)
 {
-    return exec_out_halves(x, op, first_halves(x, op) * second_halves(x, op));
+    return halves_arithmetic(x, op, first_halves(x, op), second_halves(x, op), ARITHMETIC_MUL);
 }
 
 static bool halves_absadd(Exec *x, const Op *op)
 {
-    return exec_out_halves(x, op, absolute(first_halves(x, op)) + absolute(second_halves(x, op)));
+    return halves_arithmetic(x, op, absolute(first_halves(x, op)), absolute(second_halves(x, op)),
+                             ARITHMETIC_ADD);
 }
 
 static bool halves_absmax(Exec *x, const Op *op)
 {
-    return exec_out_halves(
+    return exec_out_chosen(
         x, op, exec_maximum(absolute(first_halves(x, op)), absolute(second_halves(x, op))));
 }
 
 static bool halves_max(Exec *x, const Op *op)
 {
-    return exec_out_halves(x, op, exec_maximum(first_halves(x, op), second_halves(x, op)));
+    return exec_out_chosen(x, op, exec_maximum(first_halves(x, op), second_halves(x, op)));
 }
 
 static bool halves_min(Exec *x, const Op *op)
 {
-    return exec_out_halves(x, op, minimum(first_halves(x, op), second_halves(x, op)));
+    return exec_out_chosen(x, op, minimum(first_halves(x, op), second_halves(x, op)));
 }
 
 static bool halves_clamp(Exec *x, const Op *op)
 {
-    return exec_out_halves(x, op, clamp_halves(x, op));
+    return exec_out_chosen(x, op, clamp_halves(x, op));
 }
 
 static bool halves_cmpeq(Exec *x, const Op *op)
@@ -588,6 +659,12 @@ Executor exec_aux_find(InsnCode code)
     case INSN_f16v2tof8_aaan:
     case INSN_f16v8tof8_aaan:
         return exec_f8_find(code);
+    case INSN_f32class_aaan:
+    case INSN_f32v2class_aaan:
+    case INSN_f16v2class_aaan:
+    case INSN_f16v4class_aaan:
+    case INSN_f8v4class_aaan:
+        return exec_class_find(code);
     default:
         return exec_convert_find(code);
     }

@@ -8,18 +8,18 @@ static float abs_f32(float a)
     return f32_of_bits(bits_of_f32(a) & 0x7fffffff);
 }
 
-/* Rounds to an integral value; |v| < 2^63. Modes of semantics.md 6. */
+/* Rounds to an integral value; |v| < 2^63. Modes of isa/semantics.md 6, FLAG_TROUND_*. */
 static double integral(double v, int mode)
 {
     double t = (double)(int64_t)v, below = t > v ? t - 1 : t, fraction = v - below;
     switch (mode) {
-    case 0:
+    case FLAG_TROUND_NEAREST_EVEN:
         return fraction > 0.5 || (fraction == 0.5 && ((int64_t)below & 1) != 0) ? below + 1 : below;
-    case 1:
+    case FLAG_TROUND_POSITIVE:
         return fraction > 0.0 ? below + 1 : below;
-    case 2:
+    case FLAG_TROUND_NEGATIVE:
         return below;
-    case 3:
+    case FLAG_TROUND_ZERO:
         return t;
     default:
         return fraction > 0.5 || (fraction == 0.5 && v > 0.0) ? below + 1 : below;
@@ -52,7 +52,7 @@ static bool f32_to_integer(Exec *x, const Op *op, double lowest, double highest)
         flags = FP_INV;
         v = v < lowest ? lowest : highest;
     }
-    v = integral(v, 0);
+    v = integral(v, rounding_mode(x->worker));
     if (v < lowest || v > highest) {
         flags = FP_INV;
         v = v < lowest ? lowest : highest;
@@ -95,7 +95,8 @@ static bool symmetric_uniform(Exec *x, const Op *op, int lanes, bool is_half)
             uint32_t hi = math_f16_of_f64(((double)(u >> 16) + 0.5) * 0x1p-16 - 0.5);
             x->out[i] = lo | hi << 16;
         } else {
-            x->out[i] = f32_result((float)(((double)u + 0.5) * 0x1p-32 - 0.5), true, &flags);
+            float v = exec_round_f32(x->worker, ((double)u + 0.5) * 0x1p-32 - 0.5, 0.0);
+            x->out[i] = f32_result(v, true, &flags);
         }
     }
     return exec_finish(x, op, flags);
@@ -108,7 +109,8 @@ static bool sum_halves(Exec *x, const Op *op, int count)
     for (int i = 0; i < count; i++) {
         uint32_t word = x->worker->a[op->r[1] + i];
         F4 v = floats_of_halves(word, 0);
-        x->out[i] = f32_result(v[0] + v[1], false, &flags);
+        float sum = exec_round_f32(x->worker, (double)v[0] + (double)v[1], 0.0);
+        x->out[i] = f32_result(sum, false, &flags);
     }
     return exec_finish(x, op, flags);
 }
@@ -118,8 +120,7 @@ static bool lateral_maximum(Exec *x, const Op *op, bool is_pair)
 {
     F4 v = floats_of_halves(x->worker->a[op->r[1]], is_pair ? x->worker->a[op->r[1] + 1] : 0);
     F4 r = exec_maximum((F4){v[0], v[2]}, (F4){v[1], v[3]});
-    bool ok = exec_out_halves(x, op, is_pair ? r : (F4){r[0], r[0]});
-    return ok;
+    return exec_out_chosen(x, op, is_pair ? r : (F4){r[0], r[0]});
 }
 
 /* --- logic and permutations */
@@ -215,13 +216,14 @@ static bool to_unsigned(Exec *x, const Op *op)
 
 static bool from_signed(Exec *x, const Op *op)
 {
-    x->out[0] = bits_of_f32((float)(int32_t)x->worker->a[op->r[1]]);
+    x->out[0] =
+        bits_of_f32(exec_round_f32(x->worker, (double)(int32_t)x->worker->a[op->r[1]], 0.0));
     return true;
 }
 
 static bool from_unsigned(Exec *x, const Op *op)
 {
-    x->out[0] = bits_of_f32((float)x->worker->a[op->r[1]]);
+    x->out[0] = bits_of_f32(exec_round_f32(x->worker, (double)x->worker->a[op->r[1]], 0.0));
     return true;
 }
 

@@ -1,101 +1,88 @@
 /* FP8 conversions (isa/semantics.md 6.1, registers.md 4.4): F143 and F152, one NaN (0x80), no infinities, no negative zero.
  *
  * Values are scaled by 2^SCL on the way, both ways. The format comes from FP_NFMT; which of its two bits counts is not known, so
- * bits that disagree are a fault. The upper half of f16v2tof8's result is not known either; it is zero here (docs/machine.md).
+ * bits that disagree are a fault, or the bit of ARF data decides (`--unknown=assume`). The upper half of f16v2tof8's result is not known either; it is zero here (docs/machine.md).
  */
 #include "machine/exec.h"
 #include "machine/math.h"
 #include <math.h>
 
-enum { F8_NAN = 0x80, F8_LARGEST = 0x7f };
-
-typedef struct Format {
-    int mantissa_bits, bias;
-    double scale; /* 2^SCL */
-} Format;
-
-static bool format_of(Exec *x, Format *out)
+bool exec_f8_format(Exec *x, F8Format *out)
 {
     uint32_t bits = x->worker->fp_nfmt & 3;
-    if (bits == 1 || bits == 2) {
-        return EXEC_FAULT(x, "FP8_FORMAT", "FP_NFMT = 0x%x", x->worker->fp_nfmt);
+    if ((bits == 1 || bits == 2) &&
+        !EXEC_ASSUME(x, FP8_FORMAT, "FP_NFMT = 0x%x", x->worker->fp_nfmt)) {
+        return false;
     }
-    int exponent = sign_extend(x->worker->fp_scl & 63, 6);
-    *out = bits == 3 ? (Format){3, 8, 0.0} : (Format){2, 16, 0.0};
-    out->scale = ldexp(1.0, exponent);
+    *out = f8_format(bits >> 1 != 0);
     return true;
 }
 
-/* Exact: an F8 value times a scale has few bits and a small exponent. */
-static float float_of_f8(uint32_t code, const Format *format)
+static int scale_of(const WorkerState *w)
 {
-    if (code == F8_NAN) {
-        return NAN;
-    }
-    uint32_t one = 1u << format->mantissa_bits, mantissa = code & (one - 1);
-    int exponent = (int)(code & 0x7f) >> format->mantissa_bits;
-    double fraction = exponent == 0 ? (double)mantissa : (double)(mantissa + one);
-    int power = (exponent == 0 ? 1 : exponent) - format->bias - format->mantissa_bits;
-    double value = ldexp(fraction, power) * format->scale;
-    return (float)((code & 0x80) != 0 ? -value : value);
+    return sign_extend(w->fp_scl & 63, 6);
 }
 
-/* Nearest, ties to even; overflow saturates, or gives NaN as FP_CTL says. */
-static uint32_t f8_of_float(float value, const Format *format, uint32_t fp_ctl, uint32_t *flags)
+/* Overflow saturates, or gives NaN as FP_CTL says. */
+static uint32_t f8_of_float(const WorkerState *w, float value, F8Format format, Dither dither,
+                            int element, uint32_t *flags)
 {
     if (!isfinite(value)) {
         *flags |= FP_INV;
         return F8_NAN;
     }
-    double magnitude = fabs((double)value) * format->scale;
-    uint32_t sign = signbit(value) ? 0x80 : 0, one = 1u << format->mantissa_bits;
+    double magnitude = ldexp(fabs((double)value), scale_of(w));
+    bool is_negative = signbit(value) != 0;
+    uint32_t sign = is_negative ? 0x80 : 0, one = 1u << format.mantissa_bits;
     int exponent;
     (void)frexp(magnitude, &exponent);
-    exponent = exponent - 1 < 1 - format->bias ? 1 - format->bias : exponent - 1;
-    double units = ldexp(magnitude, format->mantissa_bits - exponent); /* below 2 * one */
-    uint32_t rounded = (uint32_t)units;
-    double left = units - (double)rounded;
-    rounded += left > 0.5 || (left == 0.5 && (rounded & 1) != 0);
+    exponent = exponent - 1 < 1 - format.bias ? 1 - format.bias : exponent - 1;
+    double units = ldexp(magnitude, format.mantissa_bits - exponent); /* below 2 * one */
+    uint32_t rounded = exec_round_units(w, units, is_negative, dither, element);
     if (rounded == 0) {
         return 0;
     }
     /* A carry out of the mantissa moves into the exponent by itself. */
     uint32_t code = rounded < one ? rounded
-                                  : ((uint32_t)(exponent + format->bias) << format->mantissa_bits) +
+                                  : ((uint32_t)(exponent + format.bias) << format.mantissa_bits) +
                                         rounded - one;
     if (code > F8_LARGEST) {
         *flags |= FP_OFLO;
-        return (fp_ctl & FP_NANOO) != 0 ? F8_NAN : sign | F8_LARGEST;
+        return (w->fp_ctl & FP_NANOO) != 0 ? F8_NAN : sign | F8_LARGEST;
     }
     return sign | code;
 }
 
 static bool to_halves(Exec *x, const Op *op, int count)
 {
-    Format format;
-    if (!format_of(x, &format)) {
+    F8Format format;
+    if (!exec_f8_format(x, &format)) {
         return false;
     }
+    const double *value = math_f8_table(format.mantissa_bits == 3, scale_of(x->worker));
     F4 v = {0};
     for (int i = 0; i < count; i++) {
-        v[i] = float_of_f8(x->worker->a[op->r[1]] >> (8 * i) & 0xff, &format);
+        v[i] = (float)value[byte(x->worker->a[op->r[1]], i)];
     }
     return exec_out_halves(x, op, v);
 }
 
 static bool from_halves(Exec *x, const Op *op, int count)
 {
-    Format format;
-    if (!format_of(x, &format)) {
+    WorkerState *w = x->worker;
+    F8Format format;
+    if (!exec_f8_format(x, &format)) {
         return false;
     }
     uint32_t flags = 0;
+    Dither dither = exec_dither(w);
     x->out[0] = x->out[1] = 0;
     for (int i = 0; i < count; i++) {
-        uint32_t half_bits = x->worker->a[op->r[1] + i / 2] >> (16 * (i % 2)) & 0xffff;
-        uint32_t code =
-            f8_of_float(float_of_half((uint16_t)half_bits), &format, x->worker->fp_ctl, &flags);
-        x->out[i / 4] |= code << (8 * (i % 4));
+        float value = float_of_half((uint16_t)half(w->a[op->r[1] + i / 2], i % 2));
+        if (i == 4 && dither.is_on) {
+            dither = exec_dither(w); /* eight elements of sixteen bits: two steps */
+        }
+        x->out[i / 4] |= f8_of_float(w, value, format, dither, i % 4, &flags) << (8 * (i % 4));
     }
     return exec_finish(x, op, flags);
 }

@@ -57,9 +57,10 @@ static bool conditional_move(Exec *x, const Op *op)
     return true;
 }
 
-static bool shift_fault(Exec *x, uint32_t amount)
+/* Shifts by 32 and more are undocumented; the assumption is that every bit goes out. */
+static bool shift_far(Exec *x, uint32_t amount)
 {
-    return EXEC_FAULT(x, "SHIFT_AMOUNT", "shift by %u", amount);
+    return EXEC_ASSUME(x, SHIFT_AMOUNT, "shift by %u", amount);
 }
 
 static bool integer(Exec *x, const Op *op)
@@ -105,24 +106,24 @@ static bool integer(Exec *x, const Op *op)
         break;
     case INSN_shl_mmmn:
     case INSN_shl_mmmn_zi:
-        if (b > 31) {
-            return shift_fault(x, b);
+        if (b > 31 && !shift_far(x, b)) {
+            return false;
         }
-        d = a << b;
+        d = b > 31 ? 0 : a << b;
         break;
     case INSN_shr_mmmn:
     case INSN_shr_mmmn_zi:
-        if (b > 31) {
-            return shift_fault(x, b);
+        if (b > 31 && !shift_far(x, b)) {
+            return false;
         }
-        d = a >> b;
+        d = b > 31 ? 0 : a >> b;
         break;
     case INSN_shrs_mmmn:
     case INSN_shrs_mmmn_zi:
-        if (b > 31) {
-            return shift_fault(x, b);
+        if (b > 31 && !shift_far(x, b)) {
+            return false;
         }
-        d = (uint32_t)((int32_t)a >> b);
+        d = (uint32_t)((int32_t)a >> (b > 31 ? 31 : b));
         break;
     case INSN_cmpeq_mmmn:
     case INSN_cmpeq_mmmn_si:
@@ -236,9 +237,10 @@ static bool repeat(Exec *x, const Op *op)
     bool is_register = op->code == INSN_rpt_mmmn_zi;
     uint32_t count = is_register ? x->m[op->r[0]] : (uint32_t)op->imm;
     uint32_t body = 8 * ((uint32_t)(is_register ? op->imm : op->imm2) + 1);
-    if (count > 0xffff) {
-        return EXEC_FAULT(x, "REPEAT_COUNT", "rpt with count %u", count);
+    if (count > 0xffff && !EXEC_ASSUME(x, REPEAT_COUNT, "rpt with count %u", count)) {
+        return false;
     }
+    count &= 0xffff;
     if (x->next_pc % 8 != 0) {
         return EXEC_FAULT(x, "REPEAT_ALIGNMENT", "body at 0x%x", x->next_pc);
     }

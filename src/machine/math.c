@@ -208,3 +208,40 @@ const uint16_t *math_table(MathFunction function)
     ASSERT(failed == 0);
     return tables[function].entry;
 }
+
+double f64_of_f8(uint32_t code, F8Format format)
+{
+    if (code == F8_NAN) {
+        return f64_of_bits(0x7ff8000000000000);
+    }
+    uint32_t one = 1u << format.mantissa_bits, mantissa = code & (one - 1);
+    int exponent = (int)(code & 0x7f) >> format.mantissa_bits;
+    double fraction = exponent == 0 ? (double)mantissa : (double)(mantissa + one);
+    int power = (exponent == 0 ? 1 : exponent) - format.bias - format.mantissa_bits;
+    double value = fraction * power_of_two(power);
+    return (code & 0x80) != 0 ? -value : value;
+}
+
+/* [format][scale + 32][code]; written once, read-only afterwards. */
+static double f8_values[2][64][256];
+static pthread_once_t f8_once = PTHREAD_ONCE_INIT;
+
+static void build_f8(void)
+{
+    for (int scale = -32; scale < 32; scale++) {
+        for (uint32_t code = 0; code < 256; code++) {
+            for (int is_f143 = 0; is_f143 < 2; is_f143++) {
+                f8_values[is_f143][scale + 32][code] =
+                    f64_of_f8(code, f8_format(is_f143 != 0)) * power_of_two(scale);
+            }
+        }
+    }
+}
+
+const double *math_f8_table(bool is_f143, int scale)
+{
+    ASSERT(scale >= -32 && scale < 32);
+    int failed = pthread_once(&f8_once, build_f8);
+    ASSERT(failed == 0);
+    return f8_values[is_f143][scale + 32];
+}

@@ -30,6 +30,23 @@ enum {
     FP_NANOO = 1 << 20,
 };
 
+/* Numbers that an AMP or SLIC instruction multiplies; index of TileState.cwei_stale. */
+typedef enum AmpSource { SOURCE_F16, SOURCE_F8, SOURCE_F32 } AmpSource;
+
+/* An FP8 number of semantics.md 6.1: F152 or F143. */
+typedef struct F8Format {
+    int mantissa_bits, bias;
+} F8Format;
+static inline F8Format f8_format(bool is_f143)
+{
+    return is_f143 ? (F8Format){3, 8} : (F8Format){2, 16};
+}
+enum { F8_NAN = 0x80, F8_LARGEST = 0x7f };
+/* Exact; NaN for 0x80. */
+double f64_of_f8(uint32_t code, F8Format format);
+/* All 256 codes of a format, times 2^scale; -32 <= scale <= 31. Built on first use, thread-safe. */
+const double *math_f8_table(bool is_f143, int scale);
+
 /* Functions with a table (f16) and a double evaluation (f32). */
 typedef enum MathFunction {
     MATH_EXP,

@@ -53,6 +53,23 @@ static bool is_worker_active(const TileState *tile, Cycles cycle)
     return all_slots_free(tile) > cycle;
 }
 
+/* registers.md 4.2: two bits a context, supervisor first; 1 = active. Exceptions end a run, so no other state is seen. */
+static uint32_t context_states(const TileState *tile, Cycles cycle)
+{
+    uint32_t states = 1;
+    for (int i = 0; i < CHIP_WORKERS; i++) {
+        states |= (uint32_t)(tile->slot_free[i] > cycle) << (2 * (i + 1));
+    }
+    return states;
+}
+
+/* True for a register that turns a breakpoint of the debug hardware on. */
+static bool sets_breakpoint(int csr, uint32_t value)
+{
+    return ((csr == CSR_DBG_IBRK0_CTL || csr == CSR_DBG_DBRK0_CTL) && value != 0) ||
+           (csr == CSR_DBG_ECSR && (value & 1u << 5) != 0); /* BOS: break on sync */
+}
+
 static bool get_csr(Exec *x, const Op *op)
 {
     const TileState *tile = x->tile;
@@ -66,13 +83,23 @@ static bool get_csr(Exec *x, const Op *op)
         break;
     case CSR_SCOUNT_L:
     case CSR_SCOUNT_U:
-        return EXEC_FAULT(x, "SUPERVISOR_COUNTER", "get of 0x%x", (unsigned)op->imm);
-    case CSR_CR:
+        if (!EXEC_ASSUME(x, SUPERVISOR_COUNTER, "get of 0x%x", (unsigned)op->imm)) {
+            return false;
+        }
+        value = (uint32_t)(x->cycle >> (op->imm == CSR_SCOUNT_U ? 32 : 0));
+        break;
     case CSR_CTXT_STS:
+        value = context_states(tile, x->cycle);
+        break;
+    case CSR_CR: /* acts on ones that are written; what it reads is not documented */
     case CSR_DBG_ECLR:
     case CSR_ANS_DCOUNT:
     case CSR_EXCHANGE_CTL:
-        return EXEC_FAULT(x, "CSR_UNMODELLED", "get of 0x%x", (unsigned)op->imm);
+        if (!EXEC_ASSUME(x, CSR_UNKNOWN, "get of 0x%x", (unsigned)op->imm)) {
+            return false;
+        }
+        value = op->imm == CSR_CR || op->imm == CSR_DBG_ECLR ? 0 : tile->csr[op->imm];
+        break;
     default:
         if (csr_name(op->imm, CONTEXT_SUPERVISOR).len == 0) {
             return EXEC_FAULT(x, "INVALID_CSR", "get of 0x%x by the supervisor", (unsigned)op->imm);
@@ -102,7 +129,7 @@ static bool put_control(Exec *x, uint32_t value)
                               "coefficients are cleared under running workers");
         }
         memset(tile->cwei, 0, sizeof tile->cwei);
-        memset(tile->cwei_f16, 0, sizeof tile->cwei_f16);
+        memset(tile->cwei_stale, 0xff, sizeof tile->cwei_stale);
         tile->cwei_poison = 0;
     }
     return true;
@@ -155,10 +182,32 @@ static bool put_csr(Exec *x, const Op *op)
     case CSR_CTXT_STS:
     case CSR_DBG_BRK_ID:
         return EXEC_FAULT(x, "CSR_READ_ONLY", "put to 0x%x by the supervisor", (unsigned)op->imm);
+    case CSR_DBG_ECLR: /* no context is ever stopped by an exception and goes on */
+        return true;
+    case CSR_DBG_CTL:
+    case CSR_DBG_ECSR:
+    case CSR_DBG_IBRK0_CTL:
+    case CSR_DBG_IBRK0_PC:
+    case CSR_DBG_IBRK0_VERT:
+    case CSR_DBG_DBRK0_CTL:
+    case CSR_DBG_DBRK0_BASE:
+    case CSR_DBG_DBRK0_SIDA:
+        if (sets_breakpoint(op->imm, value) &&
+            !EXEC_ASSUME(x, CSR_UNKNOWN, "put of 0x%x to 0x%x turns a breakpoint on", value,
+                         (unsigned)op->imm)) {
+            return false;
+        }
+        tile->csr[op->imm] = value;
+        return true;
     default:
-        return EXEC_FAULT(
-            x, csr_name(op->imm, CONTEXT_SUPERVISOR).len == 0 ? "INVALID_CSR" : "CSR_UNMODELLED",
-            "put to 0x%x by the supervisor", (unsigned)op->imm);
+        if (csr_name(op->imm, CONTEXT_SUPERVISOR).len == 0) {
+            return EXEC_FAULT(x, "INVALID_CSR", "put to 0x%x by the supervisor", (unsigned)op->imm);
+        }
+        if (!EXEC_ASSUME(x, CSR_UNKNOWN, "put to 0x%x by the supervisor", (unsigned)op->imm)) {
+            return false;
+        }
+        tile->csr[op->imm] = value;
+        return true;
     }
 }
 
@@ -169,12 +218,11 @@ bool supervisor_csr(Exec *x, const Op *op)
 
 static void set_coefficients(TileState *tile, int k, const uint32_t word[2], unsigned poison)
 {
-    F4 v = floats_of_halves(word[0], word[1]);
-    tile->cwei[k] = word[0] | (uint64_t)word[1] << 32;
-    for (int e = 0; e < 4; e++) {
-        tile->cwei_f16[k & 3][e][k >> 2] = (double)v[e];
-    }
     uint64_t bit = (uint64_t)1 << k;
+    tile->cwei[k] = word[0] | (uint64_t)word[1] << 32;
+    for (size_t i = 0; i < sizeof tile->cwei_stale / sizeof *tile->cwei_stale; i++) {
+        tile->cwei_stale[i] |= bit;
+    }
     tile->cwei_poison = poison ? tile->cwei_poison | bit : tile->cwei_poison & ~bit;
 }
 

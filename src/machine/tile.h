@@ -51,6 +51,11 @@ typedef struct TileState {
     uint32_t csr[256];         /* supervisor CSR file by index (INCOMING_BASE ...) */
     uint64_t cwei[64];         /* coefficients */
     double cwei_f16[4][4][16]; /* the same, decoded as f16: [phase][element][row] */
+    double cwei_f8[4][8][16];  /* as FP8 in the format of cwei_f8_format (0 F152, 1 F143) */
+    double cwei_f32[8][1][16]; /* as f32: two phases a coefficient */
+    uint64_t
+        cwei_stale[3]; /* one bit a coefficient: not decoded since it was loaded; by AmpSource */
+    uint32_t cwei_f8_format;
     uint64_t cwei_poison;
     bool sans_pending; /* `sans 0` executed, barrier not yet passed */
     WorkerState worker[CHIP_WORKERS];
@@ -58,6 +63,7 @@ typedef struct TileState {
     TileStop stop;
     Fault fault;
     int64_t instructions, amp_instructions;
+    uint64_t assumed; /* rows of faults.def that `--unknown=assume` passed over */
 } TileState;
 
 /* Timing constants of tile-timing.md 3.2, in one place (machine/timing.def). */
@@ -72,6 +78,7 @@ TileTiming tile_timing_default(void);
 typedef struct TileShared {
     TileTiming timing;
     bool poison_off;
+    bool is_unknown_assumed; /* undocumented points follow docs/machine.md instead of faulting */
     FILE *trace;
     int trace_tile;
     struct CodePool
