@@ -1,5 +1,22 @@
 /* Coefficients and operands of AMP and SLIC as numbers. isa/semantics.md 10; registers.md 4.4, 4.5. */
 #include "machine/amp.h"
+#include <stdlib.h>
+
+enum { CACHE_LINE = 64 };
+
+AmpCache *amp_cache_create(void)
+{
+    size_t bytes = (sizeof(AmpCache) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    AmpCache *cache = aligned_alloc(CACHE_LINE, bytes);
+    ASSERT(cache);
+    memset(cache, 0, bytes);
+    return cache;
+}
+
+void amp_cache_destroy(AmpCache *cache)
+{
+    free(cache);
+}
 
 AmpForm amp_form(uint16_t code)
 {
@@ -34,24 +51,24 @@ static void decode_one(TileState *tile, AmpSource source, int k, const double *f
     if (source == SOURCE_F16) {
         F4 v = floats_of_halves((uint32_t)bits, (uint32_t)(bits >> 32));
         for (int e = 0; e < 4; e++) {
-            tile->cwei_f16[phase][e][row] = (double)v[e];
+            tile->weights->f16[phase][e][row] = (double)v[e];
         }
     } else if (source == SOURCE_F8) {
         for (int e = 0; e < 8; e++) {
-            tile->cwei_f8[phase][e][row] = f8[bits >> (8 * e) & 0xff];
+            tile->weights->f8[phase][e][row] = f8[bits >> (8 * e) & 0xff];
         }
     } else {
         for (int i = 0; i < 2; i++) {
             uint32_t word = flush_f32((uint32_t)(bits >> (32 * i)));
-            tile->cwei_f32[2 * phase + i][0][row] = (double)f32_of_bits(word);
+            tile->weights->f32[2 * phase + i][0][row] = (double)f32_of_bits(word);
         }
     }
 }
 
 void amp_decode(TileState *tile, AmpSource source, bool is_f143)
 {
-    if (source == SOURCE_F8 && tile->cwei_f8_format != is_f143) {
-        tile->cwei_f8_format = is_f143;
+    if (source == SOURCE_F8 && tile->weights->is_f143 != is_f143) {
+        tile->weights->is_f143 = is_f143;
         tile->cwei_stale[SOURCE_F8] = ~(uint64_t)0;
     }
     const double *f8 = source == SOURCE_F8 ? math_f8_table(is_f143, 0) : NULL;
@@ -59,23 +76,6 @@ void amp_decode(TileState *tile, AmpSource source, bool is_f143)
         decode_one(tile, source, __builtin_ctzll(stale), f8);
     }
     tile->cwei_stale[source] = 0;
-}
-
-AmpWeights amp_weights(const Exec *x, AmpSource source, int phase)
-{
-    TileState *tile = x->tile;
-    bool is_f143 = (x->worker->fp_nfmt & 1) != 0;
-    if (tile->cwei_stale[source] != 0 || (source == SOURCE_F8 && tile->cwei_f8_format != is_f143)) {
-        amp_decode(tile, source, is_f143);
-    }
-    switch (source) {
-    case SOURCE_F16:
-        return (AmpWeights)tile->cwei_f16[phase];
-    case SOURCE_F8:
-        return (AmpWeights)tile->cwei_f8[phase];
-    default:
-        return (AmpWeights)tile->cwei_f32[phase];
-    }
 }
 
 uint32_t amp_undefined_rows(const TileState *tile, AmpSource source, int phase)
@@ -88,7 +88,7 @@ uint32_t amp_undefined_rows(const TileState *tile, AmpSource source, int phase)
     return rows;
 }
 
-void amp_activations(const Exec *x, const Op *op, AmpSource source, double v[AMP_ELEMENTS_MAX])
+void amp_activations(Exec *x, const Op *op, AmpSource source, double v[AMP_ELEMENTS_MAX])
 {
     const WorkerState *w = x->worker;
     const uint32_t *a = &w->a[op->r[1]];
@@ -103,7 +103,7 @@ void amp_activations(const Exec *x, const Op *op, AmpSource source, double v[AMP
         }
         return;
     }
-    const double *value = math_f8_table((w->fp_nfmt & 2) != 0, sign_extend(w->fp_scl & 63, 6));
+    const double *value = amp_f8_values(x);
     for (int e = 0; e < 8; e++) {
         v[e] = value[byte(a[e / 4], e % 4)];
     }

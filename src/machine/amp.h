@@ -26,19 +26,77 @@ static inline int amp_elements(AmpSource source)
 /* Weights of one phase: [element][row]. */
 typedef const double (*AmpWeights)[AMP_ROWS];
 
+/* The coefficients of a tile as numbers: [phase][element][row]; aligned to cache lines, which vector code reads whole. */
+typedef struct AmpCache {
+    double f16[4][4][AMP_ROWS];
+    double f8[4][8][AMP_ROWS];
+    double f32[8][1][AMP_ROWS]; /* two phases a coefficient */
+    bool is_f143;               /* how f8 was decoded */
+} AmpCache;
+AmpCache *amp_cache_create(void);
+void amp_cache_destroy(AmpCache *cache);
+
 /* Decodes what was loaded since the last instruction of this source. */
 void amp_decode(TileState *tile, AmpSource source, bool is_f143);
 /* Weights of a phase (AMP; f32: of half a coefficient), decoded. */
-AmpWeights amp_weights(const Exec *x, AmpSource source, int phase);
+static inline AmpWeights amp_weights(const Exec *x, AmpSource source, int phase)
+{
+    TileState *tile = x->tile;
+    bool is_f143 = (x->worker->fp_nfmt & 1) != 0;
+    bool is_other_format = source == SOURCE_F8 && tile->weights->is_f143 != is_f143;
+    if (__builtin_expect(tile->cwei_stale[source] != 0 || is_other_format, 0)) {
+        amp_decode(tile, source, is_f143);
+    }
+    switch (source) {
+    case SOURCE_F16:
+        return (AmpWeights)tile->weights->f16[phase];
+    case SOURCE_F8:
+        return (AmpWeights)tile->weights->f8[phase];
+    default:
+        return (AmpWeights)tile->weights->f32[phase];
+    }
+}
+/* Values of the FP8 activations times 2^FP_SCL, by code; found once a launch. */
+static inline const double *amp_f8_values(Exec *x)
+{
+    if (__builtin_expect(x->f8_values == NULL, 0)) {
+        const WorkerState *w = x->worker;
+        x->f8_values = math_f8_table((w->fp_nfmt & 2) != 0, sign_extend(w->fp_scl & 63, 6));
+    }
+    return x->f8_values;
+}
 /* Rows whose coefficient of this phase is undefined; bit n = row n. */
 uint32_t amp_undefined_rows(const TileState *tile, AmpSource source, int phase);
 /* The activations of an instruction as numbers; x[elements..] is not written. FP8: times 2^FP_SCL. */
-void amp_activations(const Exec *x, const Op *op, AmpSource source, double v[AMP_ELEMENTS_MAX]);
+void amp_activations(Exec *x, const Op *op, AmpSource source, double v[AMP_ELEMENTS_MAX]);
 /* Registers of the activation operand that are undefined. */
 bool amp_is_activation_undefined(const Exec *x, const Op *op, AmpSource source);
 /* next = sum + dot(v, weight of row) as f32 for one row, with its conditions. */
 float amp_row(float sum, const double *v, AmpWeights weight, int row, int elements,
               uint32_t *flags);
+
+/* All that makes an instruction one for the plain version before its numbers are looked at. */
+static inline bool amp_is_unusual(const Exec *x, const Op *op)
+{
+    const WorkerState *w = x->worker;
+    return ((w->a_poison & op->a_read) | w->acc_poison) != 0 || x->tile->cwei_poison != 0 ||
+           is_rounding_special(w);
+}
+
+static inline uint64_t amp_pair(const uint32_t *a)
+{
+    uint64_t both;
+    memcpy(&both, a, sizeof both);
+    return both;
+}
+
+/* Halves as partial sums: NaNs become quiet. */
+static inline F4 amp_partial_halves(uint32_t lo, uint32_t hi)
+{
+    F4 v = floats_of_halves(lo, hi);
+    U4 bits = (U4)v;
+    return (F4)(bits | ((U4)((bits & 0x7fffffff) > F32_INF) & 0x00400000));
+}
 
 /* Partial pairs of the sets, as f32 bits, and their poison (two bits a pair). */
 static inline __attribute__((always_inline)) void
@@ -48,7 +106,7 @@ amp_partials(const Exec *x, const Op *op, AmpForm form, uint64_t partial[2], uin
     const uint32_t *a = &w->a[op->r[2]];
     uint32_t low = w->a_poison >> op->r[2] & 1, high = w->a_poison >> (op->r[2] + 1) & 1;
     if (form.is_half_in) {
-        F4 v = floats_of_halves(a[0], form.sets == 2 ? a[1] : 0);
+        F4 v = amp_partial_halves(a[0], form.sets == 2 ? a[1] : 0);
         partial[0] = ((W2)v)[0];
         partial[1] = ((W2)v)[1];
         poison[0] = low ? 3 : 0;

@@ -553,6 +553,7 @@ static void decode_worker(TileState *tile, const TileShared *shared, uint32_t ad
         (uint8_t)((isa_form((InsnCode)main.code)->flags | isa_form((InsnCode)aux.code)->flags) &
                   (INSN_CONTROL | INSN_SYSTEM));
     main.flags |= (uint8_t)(OP_BUNDLE | (forbidden ? 0 : OP_REPEATABLE));
+    main.flags |= !forbidden && exec_amp_can_run(&aux) ? OP_AMP : 0;
     aux.flags |= OP_SECOND;
     op[0] = main;
     op[1] = aux;

@@ -41,6 +41,7 @@ enum {
     OP_CONDITIONAL = 16, /* branch that tests its register */
     OP_SECOND = 64,      /* aux half of a bundle: not an entry point */
     OP_WIDE = 32,        /* aux: the result is a pair */
+    OP_AMP = 128,        /* main half of a bundle whose aux half exec_amp_run takes */
 };
 
 typedef enum Broadcast { BROADCAST_NONE, BROADCAST_LOW, BROADCAST_HIGH, BROADCAST_WORD } Broadcast;
@@ -106,9 +107,10 @@ typedef struct Exec {
     uint32_t *poison; /* bitmap of SRAM, NULL when poison is not tracked */
     int context;
     uint32_t pc, next_pc;
-    Cycles cycle;       /* issue of the current instruction */
-    uint32_t out[2];    /* result of an aux instruction, committed behind the bundle */
-    uint8_t out_poison; /* bit i: out[i] */
+    Cycles cycle;            /* issue of the current instruction */
+    const double *f8_values; /* of the activations (amp.h), NULL: look it up */
+    uint32_t out[2];         /* result of an aux instruction, committed behind the bundle */
+    uint8_t out_poison;      /* bit i: out[i] */
     bool is_branch_taken;
     bool is_exited;
 } Exec;
@@ -182,6 +184,17 @@ Executor exec_f8_find(InsnCode code);            /* the part of CLASS_AUX in exe
 Executor exec_acc_find(InsnCode code, int flag); /* CLASS_ACC; flag = Op.imm */
 /* Any AMP form, plainly (exec_amp.c). */
 bool exec_amp_step(Exec *x, const Op *op);
+/* Sixteen rows and four engines of f16v4hihov4amp or f8v8hihov4amp: same bits, for this host's processor. */
+Executor exec_amp_wide_find(InsnCode code);
+/* Executes bundles from x->pc, decoded as `op`, as long as they have OP_AMP and ordinary numbers; the state is that of run_one
+ * behind each. */
+typedef enum AmpRun {
+    AMP_RUN_NONE,    /* nothing executed: take the ordinary way */
+    AMP_RUN_DONE,    /* x->next_pc says where to go on */
+    AMP_RUN_STOPPED, /* fault or limit */
+} AmpRun;
+AmpRun exec_amp_run(Exec *x, const Op *op);
+bool exec_amp_can_run(const Op *aux);
 Executor exec_amp_find(InsnCode code, int flag); /* the part of CLASS_ACC in exec_amp.c */
 Executor exec_slic_find(InsnCode code);          /* the part of CLASS_ACC in exec_slic.c */
 Executor exec_random_find(InsnCode code);        /* the part of CLASS_ACC in exec_random.c */
@@ -317,7 +330,9 @@ static inline bool store_words(Exec *x, uint32_t address, const uint32_t *words,
     if (x->poison) {
         uint32_t index = (address - SRAM_BASE) / 4, shift = index % 32;
         uint32_t mask = (1u << count) - 1, *at = &x->poison[index / 32];
-        *at = (*at & ~(mask << shift)) | (uint32_t)poison << shift;
+        if (__builtin_expect(((*at >> shift & mask) | poison) != 0, 0)) {
+            *at = (*at & ~(mask << shift)) | (uint32_t)poison << shift;
+        }
     }
     return true;
 }

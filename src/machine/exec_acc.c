@@ -392,9 +392,11 @@ static bool upper_put(Exec *x, const Op *op)
         return true;
     case CSR_FP_NFMT:
         w->fp_nfmt = value;
+        x->f8_values = NULL;
         return true;
     case CSR_FP_SCL:
         w->fp_scl = value;
+        x->f8_values = NULL;
         return true;
     case CSR_FP_STS:
         return EXEC_FAULT(x, "CSR_READ_ONLY", "uput to FP_STS");

@@ -111,7 +111,6 @@ bool exec_amp_step(Exec *x, const Op *op)
 
 Executor exec_amp_find(InsnCode code, int flag)
 {
-    (void)code;
-    (void)flag;
-    return exec_amp_step;
+    bool is_wide = code == INSN_f16v4hihov4amp_aaan_ef || code == INSN_f8v8hihov4amp_aaan_ef;
+    return is_wide && flag >= 0 && flag <= 3 ? exec_amp_wide_find(code) : exec_amp_step;
 }

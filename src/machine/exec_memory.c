@@ -3,7 +3,7 @@
  * Loading an undefined word is legal and makes the register undefined; storing an undefined register makes the word
  * undefined (decisions.md A6). Addresses are checked before anything changes.
  */
-#include "machine/exec.h"
+#include "machine/exec_pace.h"
 
 static bool fault_at(Exec *x, const char *name, uint32_t address, uint32_t bytes)
 {
@@ -23,19 +23,6 @@ bool access_fault(Exec *x, uint32_t address, uint32_t bytes)
                     bytes);
 }
 
-/* Writes `count` words to aux registers `first`...; registers from 8 on take nothing. */
-static inline void load_aux(Exec *x, uint32_t address, uint32_t first, uint32_t count)
-{
-    WorkerState *w = x->worker;
-    if (first >= 8) {
-        return;
-    }
-    memcpy(&w->a[first], sram_at(x, address), 4 * (size_t)count);
-    uint32_t mask = (1u << count) - 1;
-    w->a_poison =
-        (uint16_t)((w->a_poison & ~(mask << first)) | poison_of(x, address, count) << first);
-}
-
 static inline void load_main(Exec *x, uint32_t address, const Op *op, MemoryForm form)
 {
     uint32_t value = 0;
@@ -48,19 +35,6 @@ static inline void load_main(Exec *x, uint32_t address, const Op *op, MemoryForm
     uint16_t poison =
         (uint16_t)(poison_of(x, address & ~3u, 1) ? op->m_write & (1u << op->r[0]) : 0);
     *x->m_poison = (uint16_t)((*x->m_poison & ~(1u << op->r[0])) | poison);
-}
-
-/* One half in both halves, one byte in all four. */
-static inline void load_spread(Exec *x, uint32_t address, uint32_t r, uint32_t bytes)
-{
-    uint32_t value = 0;
-    if (r >= 8) {
-        return;
-    }
-    memcpy(&value, sram_at(x, address), bytes);
-    x->worker->a[r] = bytes == 2 ? value * 0x10001u : value * 0x1010101u;
-    x->worker->a_poison =
-        (uint16_t)((x->worker->a_poison & ~(1u << r)) | poison_of(x, address & ~3u, 1) << r);
 }
 
 static uint32_t offset_of(const Exec *x, const Op *op, int i)
@@ -157,108 +131,10 @@ static bool store64_offset(Exec *x, const Op *op)
     return access_as(x, op, (MemoryForm){8, MOVE_STORE_A, MODE_OFFSET});
 }
 
-/* Bytes that a pointer moves by: semantics.md 4.2. */
-static uint32_t stride_of(uint32_t strides, uint32_t selector)
-{
-    return selector == 0
-               ? 8
-               : (uint32_t)(sign_extend(strides >> (10 * (selector - 1)) & 0x3ff, 10) * 8);
-}
-
-typedef struct Pointers {
-    uint32_t address[3];
-} Pointers;
-
-static Pointers unpack(const uint32_t *m)
-{
-    return (Pointers){{m[0] & ADDRESS_MASK, m[1] & ADDRESS_MASK,
-                       (m[0] >> 21 & 0x7ff) | (m[1] >> 21 & 0x3ff) << 11}};
-}
-
-/* Bit 31 of the second register is unused and kept. */
-static void repack(uint32_t *m, Pointers p)
-{
-    m[0] = (p.address[0] & ADDRESS_MASK) | (p.address[2] & 0x7ff) << 21;
-    m[1] =
-        (p.address[1] & ADDRESS_MASK) | (p.address[2] >> 11 & 0x3ff) << 21 | (m[1] & 0x80000000u);
-}
-
-static bool conflict(Exec *x, const Op *op, uint32_t a, uint32_t b)
+bool access_conflict(Exec *x, const Op *op, uint32_t a, uint32_t b)
 {
     return EXEC_FAULT(x, "CONFLICT", "%s accesses 0x%x and 0x%x in element %d",
                       isa_form((InsnCode)op->code)->mnemonic, a, b, element_of(a).id);
-}
-
-static bool two_loads(Exec *x, const Op *op)
-{
-    uint32_t second_bytes = op->code == INSN_ld2x64pace_mmbn_ef    ? 8
-                            : op->code == INSN_ld64a32pace_mmbn_ef ? 4
-                                                                   : 2;
-    Pointers p = unpack(&x->m[op->r[2]]);
-    uint32_t strides = x->m[op->r[3]], a0 = p.address[0], a1 = p.address[1];
-    if (!access_check(x, a0, 8) || !access_check(x, a1, second_bytes)) {
-        return false;
-    }
-    if (same_element(a0, a1)) {
-        return conflict(x, op, a0, a1);
-    }
-    load_aux(x, a0, op->r[0], 2);
-    if (second_bytes == 2) {
-        load_spread(x, a1, op->r[1], 2);
-    } else {
-        load_aux(x, a1, op->r[1], second_bytes / 4);
-    }
-    p.address[0] += stride_of(strides, op->imm & 3);
-    p.address[1] += stride_of(strides, op->imm >> 2 & 3);
-    repack(&x->m[op->r[2]], p);
-    return true;
-}
-
-/* Store and loads see the registers before the instruction, so the store comes first; it cannot hit a loaded address because
- * the elements differ. */
-static inline __attribute__((always_inline)) bool loads_and_store(Exec *x, const Op *op,
-                                                                  int load_count)
-{
-    WorkerState *w = x->worker;
-    Pointers p = unpack(&x->m[op->r[2]]);
-    uint32_t strides = x->m[op->r[3]], a0 = p.address[0], a1 = p.address[1], a2 = p.address[2];
-    if (!access_check(x, a0, 8) || (load_count == 2 && !access_check(x, a1, 8)) ||
-        !access_check(x, a2, 8)) {
-        return false;
-    }
-    if (same_element(a0, a2)) {
-        return conflict(x, op, a0, a2);
-    }
-    if (load_count == 2 && (same_element(a0, a1) || same_element(a1, a2))) {
-        return conflict(x, op, a1, same_element(a0, a1) ? a0 : a2);
-    }
-    if (!store_words(x, a2, &w->a[op->r[1]], 2, (uint32_t)w->a_poison >> op->r[1] & 3)) {
-        return false;
-    }
-    uint32_t selectors = (uint32_t)op->imm;
-    load_aux(x, a0, op->r[0], 2);
-    p.address[0] += stride_of(strides, selectors & 3);
-    if (load_count == 2) {
-        load_aux(x, a1, op->r[0] + 2u, 2);
-        p.address[1] += stride_of(strides, selectors >> 2 & 3);
-        selectors >>= 2;
-    }
-    p.address[2] += stride_of(strides, selectors >> 2 & 3);
-    repack(&x->m[op->r[2]], p);
-    return true;
-}
-
-static bool paced_store(Exec *x, const Op *op)
-{
-    WorkerState *w = x->worker;
-    Pointers p = unpack(&x->m[op->r[1]]);
-    if (!access_check(x, p.address[2], 8) ||
-        !store_words(x, p.address[2], &w->a[op->r[0]], 2, (uint32_t)w->a_poison >> op->r[0] & 3)) {
-        return false;
-    }
-    p.address[2] += stride_of(x->m[op->r[2]], op->imm & 3);
-    repack(&x->m[op->r[1]], p);
-    return true;
 }
 
 /* --- sparse loads (isa/semantics.md 4.3): offsets come from a list, one element ahead of the data */
@@ -294,7 +170,7 @@ static bool load_indexed(Exec *x, const Op *op)
         return false;
     }
     if (same_element(address, p)) {
-        return conflict(x, op, address, p);
+        return access_conflict(x, op, address, p);
     }
     if (data_bytes == 2) {
         load_spread(x, address, op->r[0], 2);
@@ -315,7 +191,7 @@ static bool load_pair_and_indexed(Exec *x, const Op *op)
         return false;
     }
     if (same_element(address, p)) {
-        return conflict(x, op, address, p);
+        return access_conflict(x, op, address, p);
     }
     load_aux(x, p, op->r[0] + 2u, 2);
     load_aux(x, address, op->r[0] + 1u, 1);
@@ -333,7 +209,7 @@ static bool load_two_spread(Exec *x, const Op *op)
         return false;
     }
     if (same_element(a0, a1)) {
-        return conflict(x, op, a0, a1);
+        return access_conflict(x, op, a0, a1);
     }
     if ((mini & 15) != 2 &&
         !EXEC_ASSUME(x, SPARSE_DELTA, "offsets move by 2 and by %u", mini & 15)) {
@@ -344,6 +220,16 @@ static bool load_two_spread(Exec *x, const Op *op)
     set_main(x, op->r[2], ((d + 2) & 0xffff) | ((d >> 16) + (mini & 15)) << 16);
     set_main(x, op->r[3], mini >> 4);
     return true;
+}
+
+static bool load_two(Exec *x, const Op *op)
+{
+    return two_loads(x, op);
+}
+
+static bool store_paced(Exec *x, const Op *op)
+{
+    return paced_store(x, op);
 }
 
 static bool load_and_store(Exec *x, const Op *op)
@@ -364,11 +250,11 @@ Executor exec_memory_find(InsnCode code, MemoryForm form)
     case INSN_ld2xst64pace_mbbn_ef:
         return two_loads_and_store;
     case INSN_st64pace_mbmn_ef:
-        return paced_store;
+        return store_paced;
     case INSN_ld2x64pace_mmbn_ef:
     case INSN_ld64a32pace_mmbn_ef:
     case INSN_ld64b16pace_mmbn_ef:
-        return two_loads;
+        return load_two;
     case INSN_ldd16a32_mmbn:
     case INSN_ldd16a64_mmbn:
     case INSN_ldd16b16_mmbn:

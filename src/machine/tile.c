@@ -1,7 +1,7 @@
 /* State of one tile: creation, power-on values, faults, access from outside, trace lines.
  * registers.md 1 and 4 (what survives, reset values); decisions.md A6 (everything starts undefined).
  */
-#include "machine/exec.h"
+#include "machine/amp.h"
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -29,7 +29,11 @@ TileTiming tile_timing_default(void)
 
 void tile_create(TileState *tile, PhysTile id, uint8_t *sram, uint32_t *poison)
 {
-    *tile = (TileState){.sram = sram, .poison = poison, .id = id, .code = code_create()};
+    *tile = (TileState){.sram = sram,
+                        .poison = poison,
+                        .id = id,
+                        .code = code_create(),
+                        .weights = amp_cache_create()};
 }
 
 void tile_destroy(TileState *tile)
@@ -37,6 +41,8 @@ void tile_destroy(TileState *tile)
     if (tile->code) {
         code_destroy(tile->code);
         tile->code = NULL;
+        amp_cache_destroy(tile->weights);
+        tile->weights = NULL;
     }
 }
 
@@ -45,11 +51,13 @@ void tile_reset(TileState *tile, uint32_t entry)
     TileState fresh = {.sram = tile->sram,
                        .poison = tile->poison,
                        .code = tile->code,
+                       .weights = tile->weights,
                        .id = tile->id,
                        .is_present = tile->is_present,
                        .m_poison = 0x0fff,
                        .pc = entry,
                        .cwei_poison = ~(uint64_t)0};
+    memset(fresh.cwei_stale, 0xff, sizeof fresh.cwei_stale);
     fresh.csr[CSR_INCOMING_MUX] = fresh.csr[CSR_INCOMING_MUXPAIR] = MUX_NEUTRAL;
     for (int i = 0; i < CHIP_WORKERS; i++) {
         WorkerState *w = &fresh.worker[i];

@@ -46,16 +46,14 @@ typedef struct TileState {
     uint32_t m[16];
     uint16_t m_poison;
     uint32_t pc;
-    Cycles cycle;              /* next possible issue */
-    Cycles m_ready[16];        /* when each register may be read */
-    uint32_t csr[256];         /* supervisor CSR file by index (INCOMING_BASE ...) */
-    uint64_t cwei[64];         /* coefficients */
-    double cwei_f16[4][4][16]; /* the same, decoded as f16: [phase][element][row] */
-    double cwei_f8[4][8][16];  /* as FP8 in the format of cwei_f8_format (0 F152, 1 F143) */
-    double cwei_f32[8][1][16]; /* as f32: two phases a coefficient */
+    Cycles cycle;       /* next possible issue */
+    Cycles m_ready[16]; /* when each register may be read */
+    uint32_t csr[256];  /* supervisor CSR file by index (INCOMING_BASE ...) */
+    uint64_t cwei[64];  /* coefficients */
     uint64_t
-        cwei_stale[3]; /* one bit a coefficient: not decoded since it was loaded; by AmpSource */
-    uint32_t cwei_f8_format;
+        cwei_stale[3]; /* one bit a coefficient: `weights` does not follow it yet; by AmpSource */
+    struct AmpCache
+        *weights; /* the coefficients as numbers (amp.h), private to the AMP executors */
     uint64_t cwei_poison;
     bool sans_pending; /* `sans 0` executed, barrier not yet passed */
     WorkerState worker[CHIP_WORKERS];

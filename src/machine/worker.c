@@ -19,7 +19,9 @@ static void commit(WorkerState *w, const Exec *x, const Op *op)
         mask = 3u << r;
         poison = x->out_poison & 3u;
     }
-    w->a_poison = (uint16_t)((w->a_poison & ~mask) | poison << r);
+    if (__builtin_expect((w->a_poison | poison) != 0, 0)) {
+        w->a_poison = (uint16_t)((w->a_poison & ~mask) | poison << r);
+    }
 }
 
 static inline bool run_aux(Exec *x, const Op *op)
@@ -244,6 +246,15 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
         const Op *op = code_find(code, false, pc);
         if (!op && !(op = fetch(&x, pc))) {
             return false;
+        }
+        if ((op->flags & OP_AMP) != 0 && !is_traced) {
+            AmpRun run = exec_amp_run(&x, op);
+            if (run == AMP_RUN_STOPPED) {
+                return false;
+            }
+            if (run == AMP_RUN_DONE) {
+                continue;
+            }
         }
         if (w->rpt_count != 0 && pc == w->rpt_first && !is_traced) {
             uint32_t page_number;

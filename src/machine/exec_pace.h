@@ -1,0 +1,133 @@
+/* Loads into aux registers and the paced accesses of isa/semantics.md 4.2, inline: exec_memory.c runs them one by one,
+ * exec_amp_wide.c beside matrix instructions. Private to the room.
+ */
+#pragma once
+#include "machine/exec.h"
+
+/* The fault of two accesses in one element. */
+bool access_conflict(Exec *x, const Op *op, uint32_t a, uint32_t b);
+
+/* Writes `count` words to aux registers `first`...; registers from 8 on take nothing. */
+static inline void load_aux(Exec *x, uint32_t address, uint32_t first, uint32_t count)
+{
+    WorkerState *w = x->worker;
+    if (first >= 8) {
+        return;
+    }
+    memcpy(&w->a[first], sram_at(x, address), 4 * (size_t)count);
+    unsigned poison = poison_of(x, address, count);
+    if (__builtin_expect((w->a_poison | poison) != 0, 0)) {
+        uint32_t mask = (1u << count) - 1;
+        w->a_poison = (uint16_t)((w->a_poison & ~(mask << first)) | poison << first);
+    }
+}
+
+/* One half in both halves, one byte in all four. */
+static inline void load_spread(Exec *x, uint32_t address, uint32_t r, uint32_t bytes)
+{
+    uint32_t value = 0;
+    if (r >= 8) {
+        return;
+    }
+    memcpy(&value, sram_at(x, address), bytes);
+    x->worker->a[r] = bytes == 2 ? value * 0x10001u : value * 0x1010101u;
+    x->worker->a_poison =
+        (uint16_t)((x->worker->a_poison & ~(1u << r)) | poison_of(x, address & ~3u, 1) << r);
+}
+
+/* Bytes that a pointer moves by: semantics.md 4.2. */
+static inline uint32_t stride_of(uint32_t strides, uint32_t selector)
+{
+    uint64_t atoms = (uint64_t)strides << 10 | 1; /* selector 0: one atom */
+    return (uint32_t)sign_extend((uint32_t)(atoms >> (10 * selector)) & 0x3ff, 10) * 8;
+}
+
+typedef struct Pointers {
+    uint32_t address[3];
+} Pointers;
+
+static inline Pointers unpack(const uint32_t *m)
+{
+    return (Pointers){{m[0] & ADDRESS_MASK, m[1] & ADDRESS_MASK,
+                       (m[0] >> 21 & 0x7ff) | (m[1] >> 21 & 0x3ff) << 11}};
+}
+
+/* Bit 31 of the second register is unused and kept. */
+static inline void repack(uint32_t *m, Pointers p)
+{
+    m[0] = (p.address[0] & ADDRESS_MASK) | (p.address[2] & 0x7ff) << 21;
+    m[1] =
+        (p.address[1] & ADDRESS_MASK) | (p.address[2] >> 11 & 0x3ff) << 21 | (m[1] & 0x80000000u);
+}
+
+static inline __attribute__((always_inline)) bool two_loads(Exec *x, const Op *op)
+{
+    uint32_t second_bytes = op->code == INSN_ld2x64pace_mmbn_ef    ? 8
+                            : op->code == INSN_ld64a32pace_mmbn_ef ? 4
+                                                                   : 2;
+    Pointers p = unpack(&x->m[op->r[2]]);
+    uint32_t strides = x->m[op->r[3]], a0 = p.address[0], a1 = p.address[1];
+    if (!access_check(x, a0, 8) || !access_check(x, a1, second_bytes)) {
+        return false;
+    }
+    if (same_element(a0, a1)) {
+        return access_conflict(x, op, a0, a1);
+    }
+    load_aux(x, a0, op->r[0], 2);
+    if (second_bytes == 2) {
+        load_spread(x, a1, op->r[1], 2);
+    } else {
+        load_aux(x, a1, op->r[1], second_bytes / 4);
+    }
+    p.address[0] += stride_of(strides, op->imm & 3);
+    p.address[1] += stride_of(strides, op->imm >> 2 & 3);
+    repack(&x->m[op->r[2]], p);
+    return true;
+}
+
+/* Store and loads see the registers before the instruction, so the store comes first; it cannot hit a loaded address because
+ * the elements differ. */
+static inline __attribute__((always_inline)) bool loads_and_store(Exec *x, const Op *op,
+                                                                  int load_count)
+{
+    WorkerState *w = x->worker;
+    Pointers p = unpack(&x->m[op->r[2]]);
+    uint32_t strides = x->m[op->r[3]], a0 = p.address[0], a1 = p.address[1], a2 = p.address[2];
+    if (!access_check(x, a0, 8) || (load_count == 2 && !access_check(x, a1, 8)) ||
+        !access_check(x, a2, 8)) {
+        return false;
+    }
+    if (same_element(a0, a2)) {
+        return access_conflict(x, op, a0, a2);
+    }
+    if (load_count == 2 && (same_element(a0, a1) || same_element(a1, a2))) {
+        return access_conflict(x, op, a1, same_element(a0, a1) ? a0 : a2);
+    }
+    if (!store_words(x, a2, &w->a[op->r[1]], 2, (uint32_t)w->a_poison >> op->r[1] & 3)) {
+        return false;
+    }
+    uint32_t selectors = (uint32_t)op->imm;
+    load_aux(x, a0, op->r[0], 2);
+    p.address[0] += stride_of(strides, selectors & 3);
+    if (load_count == 2) {
+        load_aux(x, a1, op->r[0] + 2u, 2);
+        p.address[1] += stride_of(strides, selectors >> 2 & 3);
+        selectors >>= 2;
+    }
+    p.address[2] += stride_of(strides, selectors >> 2 & 3);
+    repack(&x->m[op->r[2]], p);
+    return true;
+}
+
+static inline __attribute__((always_inline)) bool paced_store(Exec *x, const Op *op)
+{
+    WorkerState *w = x->worker;
+    Pointers p = unpack(&x->m[op->r[1]]);
+    if (!access_check(x, p.address[2], 8) ||
+        !store_words(x, p.address[2], &w->a[op->r[0]], 2, (uint32_t)w->a_poison >> op->r[0] & 3)) {
+        return false;
+    }
+    p.address[2] += stride_of(x->m[op->r[2]], op->imm & 3);
+    repack(&x->m[op->r[1]], p);
+    return true;
+}
