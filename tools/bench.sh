@@ -22,3 +22,5 @@ for row in "siglip-tiny --tiles 64" "siglip-base-ish --tiles 1472"; do
 done
 printf '\none tile, one thread:\n'
 "$build/bench/tile_speed"
+printf "\nmatrix products on one tile, one thread:\n"
+OMP_NUM_THREADS=1 "$build/bench/gemm_speed"
