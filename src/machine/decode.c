@@ -433,7 +433,8 @@ static Op build_op(TileState *tile, const TileShared *shared, const Insn *insn, 
         }
         bool is_written =
             (i == 0 && has_destination(form, code)) || (i == 1 && has_second_destination(code));
-        bool is_idle_stride = kind == CLASS_PACE && op.imm == 0 && operand->kind == OPERAND_MR;
+        bool is_idle_stride = kind == CLASS_PACE && op.imm == 0 && operand->kind == OPERAND_MR &&
+                              form->operand[form->operand_count - 1].kind == OPERAND_ENUM;
         if (is_idle_stride) {
             continue; /* every pointer moves by one atom: the stride register is not looked at */
         }

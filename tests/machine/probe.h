@@ -74,7 +74,7 @@ static inline void probe_uput(Probe *probe, const char *csr, uint32_t value)
 static inline int probe_store(Probe *probe, const char *name)
 {
     int first = probe->stored;
-    bool is_pair = strchr(name, ':') != NULL || strcmp(name, "$azeros") == 0;
+    bool is_pair = strchr(name, ':') != NULL;
     if (is_pair && first % 2) {
         probe_say(probe, "add $m7, $m7, 4");
         first = ++probe->stored;
