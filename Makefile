@@ -24,6 +24,10 @@ OPTIMISE = -O1 -g -march=x86-64-v2 -fsanitize=address,undefined -fno-sanitize-re
 # Instrumented code makes gcc see possible null pointers and truncations that are not there.
 WARNINGS = -w
 endif
+# Targets of libFuzzer: `make fuzz` builds them with clang in a directory of their own.
+ifeq ($(FUZZ),1)
+OPTIMISE = -O1 -g -march=x86-64-v2 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+endif
 INCLUDES = -Isrc -Itests -I$(BUILD)/gen
 CFLAGS_ALL = -std=c17 -D_GNU_SOURCE $(OPTIMISE) $(WARNINGS) $(FLOATS) $(INCLUDES) $(PACKAGE_CFLAGS)
 CXXFLAGS_ALL = -std=c++17 -D_GNU_SOURCE $(OPTIMISE) $(CXX_WARNINGS) $(FLOATS) $(INCLUDES) $(PACKAGE_CFLAGS)
@@ -41,13 +45,17 @@ LIBRARY_OBJECTS := $(filter-out $(MAIN_OBJECT),$(C_SOURCES:%.c=$(BUILD)/%.o)) \
 	$(CXX_SOURCES:%.cpp=$(BUILD)/%.o) $(SCHEMA_OBJECTS) $(BUILD)/gen/kernels_embedded.o
 TESTS := $(TEST_SOURCES:%.c=$(BUILD)/%)
 BENCHES := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard bench/*.c)))
+FUZZERS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+# A failed ASSERT must abort, not exit, for libFuzzer to keep its input.
+FUZZ_ABORT = -Wl,--wrap=assert_failed_ -Wl,--defsym=__wrap_assert_failed_=abort
+FUZZ_SECONDS ?= 60
 PROGRAM := $(if $(MAIN_OBJECT),$(BUILD)/tessera)
 
 # Rooms whose tests are quick enough to run under sanitizers.
 SMALL_ROOMS = base chip isa tensor layout asm kernel graph import plan lower place exchange package runtime
 SMALL_TESTS := $(foreach room,$(SMALL_ROOMS),$(filter $(BUILD)/tests/$(room)/%,$(TESTS)))
 
-.PHONY: all tests check check-built check-small ready bless fmt fmt-check demo bench full clean rooms headers FORCE
+.PHONY: all tests check check-built check-small ready bless fmt fmt-check fuzz fuzzers demo bench full clean rooms headers FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -63,7 +71,7 @@ $(BUILD)/flags: FORCE
 	@echo '$(CC) $(CFLAGS_ALL) $(CXX) $(CXXFLAGS_ALL)' | cmp -s - $@ || echo '$(CC) $(CFLAGS_ALL) $(CXX) $(CXXFLAGS_ALL)' > $@
 
 # The machine interprets every instruction of 1472 tiles: the one room where -O3 pays.
-$(BUILD)/src/machine/%.o: OPTIMISE += $(if $(SANITIZE),,-O3)
+$(BUILD)/src/machine/%.o: OPTIMISE += $(if $(SANITIZE)$(FUZZ),,-O3)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -96,6 +104,11 @@ $(BUILD)/tessera: $(MAIN_OBJECT) $(BUILD)/libtessera.a
 
 $(TESTS) $(BENCHES): %: %.o $(BUILD)/libtessera.a
 	$(LINK) $^ $(LIBS) -o $@
+
+$(FUZZERS): %: %.o $(BUILD)/libtessera.a
+	$(LINK) -fsanitize=fuzzer $(FUZZ_ABORT) $^ $(LIBS) -o $@
+
+fuzzers: $(FUZZERS)
 
 # --- checking --------------------------------------------------------------------------------------------
 
@@ -134,8 +147,15 @@ ready:
 	@$(MAKE) --no-print-directory -s fmt-check rooms headers
 	@$(MAKE) --no-print-directory -s -j$(JOBS) CC=clang BUILD=build-clang tests
 	@$(MAKE) --no-print-directory -s -j$(JOBS) SANITIZE=1 BUILD=build-asan check-small
+	@$(MAKE) --no-print-directory -s fuzz FUZZ_SECONDS=10
 	@$(MAKE) --no-print-directory -s -j$(JOBS) tests
 	@$(MAKE) --no-print-directory -s check-built
+
+# Every target of tests/fuzz/ for FUZZ_SECONDS, under address and undefined-behaviour sanitizers.
+fuzz:
+	@tools/install-deps --developer
+	@$(MAKE) --no-print-directory -s -j$(JOBS) FUZZ=1 CC=clang CXX=clang++ BUILD=build-fuzz fuzzers
+	@tools/fuzz.sh build-fuzz $(FUZZ_SECONDS)
 
 demo:
 	@tools/install-deps
@@ -150,6 +170,6 @@ full: ready
 	@$(MAKE) --no-print-directory -s bench
 
 clean:
-	rm -rf build build-asan build-clang
+	rm -rf build build-asan build-clang build-fuzz
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
