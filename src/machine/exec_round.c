@@ -74,7 +74,7 @@ static uint32_t round_half(const WorkerState *w, double v, Dither dither, int el
     }
     int exponent;
     (void)frexp(magnitude, &exponent);
-    exponent = exponent - 1 < -14 ? -14 : exponent - 1;
+    exponent = magnitude == 0.0 || exponent - 1 < -14 ? -14 : exponent - 1;
     double units = ldexp(magnitude, 10 - exponent);
     uint32_t rounded = exec_round_units(w, units, is_negative, dither, element);
     /* A carry out of the mantissa moves into the exponent by itself; subnormals have exponent field 0. */

@@ -148,6 +148,7 @@ static void check_narrowing(const Narrowing *n, uint64_t seed, bool is_nanoo)
             uint64_t r = random_u64(seed, (uint64_t)(4 * c + k));
             words[c][k] =
                 n->is_single ? random_single(r) : random_half(r) | random_half(r >> 16) << 16;
+            words[c][k] &= c != k ? 0xffffffff : n->is_single ? 0 : 0x80008000; /* zeros */
         }
     }
     rig_words(probe.rig, RIG_DATA, &words[0][0], 4 * CASES);
@@ -274,6 +275,7 @@ static void f8_narrowings(void)
         for (int k = 0; k < 4 * CASES; k++) {
             uint64_t r = random_u64(seed + (uint64_t)pass, (uint64_t)k);
             words[k / 4][k % 4] = random_half(r) | random_half(r >> 16) << 16;
+            words[k / 4][k % 4] &= k % 5 == 0 ? 0x8000ffff : 0xffffffff; /* zeros */
         }
         Probe probe = probe_open();
         rig_words(probe.rig, RIG_DATA, &words[0][0], 4 * CASES);
