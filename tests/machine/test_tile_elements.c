@@ -181,8 +181,12 @@ static int pack_pairs(const Vector *shape, uint32_t words[BATCH][4])
 
 static const char *const broadcast_text[] = {"", ":BL", ":BU", ":B"};
 
-static void check_form(const Vector *shape, Operation operation, Broadcast broadcast, bool is_nanoo)
+/* The destination apart (0) or one of the sources (1, 2). */
+static void check_form(const Vector *shape, Operation operation, Broadcast broadcast, bool is_nanoo,
+                       int aliasing)
 {
+    static const char *const pairs[] = {"$a4:5", "$a0:1", "$a2:3"};
+    static const char *const registers[] = {"$a4", "$a0", "$a2"};
     static uint32_t words[BATCH][4];
     memset(words, 0, sizeof words);
     int batches = pack_pairs(shape, words);
@@ -194,9 +198,11 @@ static void check_form(const Vector *shape, Operation operation, Broadcast broad
               "setzi $a6, 7\nzero $a4:5\nsetzi $m5, %d\n1: uput $FP_CLR, $a6\n"
               "ld64step $a0:1, $mzero, $m0+=, 1\nld64step $a2:3, $mzero, $m0+=, 1",
               batches - 1);
-    probe_say(&probe, "%s%s %s, %s%s, %s", shape->prefix, names[operation],
-              is_pair ? "$a4:5" : "$a4", is_pair && broadcast == PLAIN ? "$a0:1" : "$a0",
-              broadcast_text[broadcast], is_pair ? "$a2:3" : "$a2");
+    const char *to = (is_pair ? pairs : registers)[aliasing];
+    probe_say(&probe, "%s%s %s, %s%s, %s", shape->prefix, names[operation], to,
+              is_pair && broadcast == PLAIN ? "$a0:1" : "$a0", broadcast_text[broadcast],
+              is_pair ? "$a2:3" : "$a2");
+    probe_say(&probe, is_pair ? "mov $a4:5, %s" : "mov $a4, %s", to);
     probe_say(&probe, "st64step $a4:5, $mzero, $m7+=, 1\nuget $a7, $FP_STS\n"
                       "st64step $a6:7, $mzero, $m7+=, 1\nbrnzdec $m5, 1b");
     probe_run(&probe);
@@ -232,14 +238,16 @@ static void every_form(void)
         const Vector *shape = &shapes[s];
         for (int operation = 0; operation < OPERATIONS; operation++) {
             bool has_broadcast = shape->elements > 1 && (operation <= MUL || operation >= CMPEQ);
-            check_form(shape, (Operation)operation, PLAIN, false);
-            if (has_broadcast && shape->is_half) {
-                check_form(shape, (Operation)operation, LOW, false);
-                check_form(shape, (Operation)operation, HIGH, true);
-            } else if (has_broadcast) {
-                check_form(shape, (Operation)operation, WHOLE, false);
+            for (int aliasing = 0; aliasing < 3; aliasing++) {
+                check_form(shape, (Operation)operation, PLAIN, false, aliasing);
+                if (has_broadcast && shape->is_half) {
+                    check_form(shape, (Operation)operation, LOW, false, aliasing);
+                    check_form(shape, (Operation)operation, HIGH, true, aliasing);
+                } else if (has_broadcast) {
+                    check_form(shape, (Operation)operation, WHOLE, false, aliasing);
+                }
+                check_form(shape, (Operation)operation, PLAIN, true, aliasing);
             }
-            check_form(shape, (Operation)operation, PLAIN, true);
         }
     }
 }
