@@ -229,9 +229,10 @@ static void paces(void)
             Probe probe = probe_open();
             rig_words(probe.rig, RIG_DATA, data, 4096);
             rig_words(probe.rig, RIG_DATA2, data, 4096);
-            uint32_t address[3] = {RIG_DATA + 8 * (uint32_t)random_below(seed, n++, 2048),
-                                   RIG_DATA2 + 8 * (uint32_t)random_below(seed, n++, 2048),
-                                   0xa0000 + 8 * (uint32_t)random_below(seed, n++, 2048)};
+            uint32_t address[3] = {RIG_DATA, RIG_DATA2, 0xa0000};
+            for (int p = 0; p < 3; p++) {
+                address[p] += 8 * (uint32_t)random_below(seed, n++, 2048);
+            }
             uint32_t strides = (uint32_t)random_u64(seed, n++);
             int code = (int)random_below(seed, n++, form == 4 ? 64 : form == 5 ? 4 : 16);
             probe_say(&probe,
