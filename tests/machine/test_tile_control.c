@@ -282,4 +282,37 @@ static void paces(void)
     }
 }
 
-TEST_MAIN(conditions, calls, old_values, repeats, repeat_faults, paces)
+/* Each access of a pace instruction keeps the rules. */
+static void pace_faults(void)
+{
+    static const struct {
+        uint32_t address[3];
+        const char *text, *name;
+    } cases[] = {
+        {{RIG_DATA + 4, RIG_DATA2, 0xa0000}, "ld2x64pace $a0:1, $a2:3", "MISALIGNED"},
+        {{RIG_DATA, RIG_DATA2 + 4, 0xa0000}, "ld2x64pace $a0:1, $a2:3", "MISALIGNED"},
+        {{RIG_DATA, RIG_DATA2 + 2, 0xa0000}, "ld64a32pace $a0:1, $a2", "MISALIGNED"},
+        {{RIG_DATA, RIG_DATA2 + 1, 0xa0000}, "ld64b16pace $a0:1, $a2", "MISALIGNED"},
+        {{RIG_DATA, RIG_DATA2, 0xa0004}, "ldst64pace $a0:1, $a2:3", "MISALIGNED"},
+        {{RIG_DATA, RIG_DATA2, 0xa0004}, "ld2xst64pace $a0:3, $a4:5", "MISALIGNED"},
+        {{RIG_DATA, RIG_DATA2, 0xa0004}, "st64pace $a0:1", "MISALIGNED"},
+        {{0xe8000, RIG_DATA2, 0xa0000}, "ldst64pace $a0:1, $a2:3", "INVALID_ADDR"},
+        {{RIG_DATA, 0x1ffff8, 0xa0000}, "ld2xst64pace $a0:3, $a4:5", "INVALID_ADDR"},
+        {{RIG_DATA, RIG_DATA2, 0x4bff8}, "st64pace $a0:1", "INVALID_ADDR"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Probe probe = probe_open();
+        probe_say(&probe,
+                  "setzi $m4, 0x%x\nsetzi $m5, 0x%x\nsetzi $m6, 0x%x\nsetzi $a0, 0\n"
+                  "tapack $m2:3, $m4, $m5, $m6",
+                  cases[i].address[0], cases[i].address[1] & 0xfffff, cases[i].address[2]);
+        if (cases[i].address[1] > 0xfffff) {
+            probe_say(&probe, "or $m5, $m5, 0x00100000\ntapack $m2:3, $m4, $m5, $m6");
+        }
+        probe_say(&probe, "%s, $m2:3+=, $mzero, 0", cases[i].text);
+        probe_expect(&probe, cases[i].name);
+        probe_close(&probe);
+    }
+}
+
+TEST_MAIN(conditions, calls, old_values, repeats, repeat_faults, paces, pace_faults)

@@ -257,6 +257,51 @@ static void supervisor_registers(void)
     probe_close(&probe);
 }
 
+/* Behind a repeat: nothing remains; first bundle of the body and the address behind it. */
+static void repeat_registers(void)
+{
+    Probe probe = probe_open();
+    probe_say(&probe, "rpt 3, 1\n1: { nop ; fnop }\n{ nop ; fnop }\n"
+                      "get $m2, $REPEAT_COUNT\nget $m3, $REPEAT_FIRST\nget $m4, $REPEAT_END\n"
+                      "setzi $m5, 1b\nsub $m3, $m3, $m5\nsub $m4, $m4, $m5");
+    probe_store(&probe, "$m2");
+    probe_store(&probe, "$m3");
+    probe_store(&probe, "$m4");
+    probe_tell(&probe, "setzi $m5, 2f\n2: get $m6, $PC\nsub $m5, $m6, $m5");
+    probe_run(&probe);
+    CHECK_EQ_INT(probe_word(&probe, 0), 0);
+    CHECK_EQ_INT(probe_word(&probe, 1), 0);
+    CHECK_EQ_INT(probe_word(&probe, 2), 16);
+    CHECK_EQ_INT(probe.rig->tile.m[5], 0);
+    probe_close(&probe);
+}
+
+/* What may not be accessed. */
+static void refused(void)
+{
+    static const struct {
+        bool is_supervisor;
+        const char *text, *name;
+    } cases[] = {
+        {false, "uput 0, $azero", "CSR_READ_ONLY"},
+        {false, "uput 0x7f, $azero", "INVALID_CSR"},
+        {false, "uget $a0, 0x0b", "INVALID_CSR"},
+        {false, "put 3, $mzero", "CSR_READ_ONLY"},
+        {false, "get $m2, 0x50", "INVALID_CSR"},
+        {false, "f32int $a0, $azero, 7", "ROUND_MODE"},
+        {true, "get $m2, 0xfe", "INVALID_CSR"},
+        {true, "put $SSR, $mzero", "CSR_READ_ONLY"},
+        {true, "put $CTXT_STS, $mzero", "CSR_READ_ONLY"},
+        {true, "setzi $m2, 32\nput $DBG_ECSR, $m2", "CSR_UNKNOWN"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Probe probe = probe_open();
+        (cases[i].is_supervisor ? probe_tell : probe_say)(&probe, "%s", cases[i].text);
+        probe_expect(&probe, cases[i].name);
+        probe_close(&probe);
+    }
+}
+
 /* What is assumed where nothing is documented. */
 static void assumptions(void)
 {
@@ -283,4 +328,5 @@ static void assumptions(void)
 }
 
 TEST_MAIN(launches, conditions, cleared_accumulators, upper_registers, metadata_bytes,
-          worker_registers, single_launches, exit_statuses, supervisor_registers, assumptions)
+          worker_registers, single_launches, exit_statuses, supervisor_registers, repeat_registers,
+          refused, assumptions)

@@ -315,6 +315,81 @@ static void f8_narrowings(void)
     }
 }
 
+typedef struct Function {
+    const char *name;
+    long double (*exact)(long double);
+} Function;
+
+static long double sigmoid(long double x)
+{
+    return 1 / (1 + expl(-x));
+}
+
+/* f16 functions narrow as well: results of arguments that are no special points, and the special points, which stay exact. */
+static void every_function(void)
+{
+    static const Function table[] = {{"exp", expl},   {"exp2", exp2l}, {"ln", logl},
+                                     {"log2", log2l}, {"tanh", tanhl}, {"sigm", sigmoid}};
+    static const struct {
+        const char *name;
+        uint32_t x, y;
+    } points[] = {
+        {"exp", 0, 0x3c00},       {"exp", 0xfc00, 0},       {"exp", 0x7c00, 0x7c00},
+        {"exp2", 0x4900, 0x6400}, {"exp2", 0xce00, 1},      {"exp2", 0xbc00, 0x3800},
+        {"ln", 0x3c00, 0},        {"ln", 0, 0xfc00},        {"log2", 0x6400, 0x4900},
+        {"log2", 1, 0xce00},      {"log2", 0x3c00, 0},      {"tanh", 0, 0},
+        {"tanh", 0x8000, 0x8000}, {"tanh", 0x7c00, 0x3c00}, {"sigm", 0, 0x3800},
+        {"sigm", 0xfc00, 0},      {"sigm", 0x7c00, 0x3c00}, {"exp", 0x7e00, 0x7e00},
+    };
+    enum { POINTS = sizeof points / sizeof *points };
+    uint64_t seed = test_seed(93);
+    for (int f = 0; f < 6; f++) {
+        Probe probe = probe_open();
+        probe_uput(&probe, "$PRNG_SEED", SEED);
+        probe_uput(&probe, "$FP_CTL", ESR);
+        uint32_t words[CASES];
+        for (int c = 0; c < CASES; c++) {
+            uint64_t r = random_u64(seed++, 0); /* magnitudes below 8, positive for logarithms */
+            words[c] = ((uint32_t)r & 0x83ff83ff) | (uint32_t)(11 + (r >> 32) % 7) << 10 |
+                       (uint32_t)(11 + (r >> 40) % 7) << 26;
+            words[c] &= f == 2 || f == 3 ? 0x7fff7fff : 0xffffffff;
+            probe_set(&probe, "$a0", words[c] | 0x00010001);
+            words[c] |= 0x00010001;
+            probe_say(&probe, "f16v2%s $a4, $a0", table[f].name);
+            probe_store(&probe, "$a4");
+        }
+        probe_run(&probe);
+        Prng p = prng_seed(SEED);
+        for (int c = 0; c < CASES; c++) {
+            uint64_t step = prng_step(&p);
+            for (int i = 0; i < 2; i++) {
+                uint32_t flags = 0;
+                double v = (double)table[f].exact((long double)half_at(&words[c], i));
+                CHECK_EQ_INT(probe_half(&probe, c, i),
+                             half_of(v, prng_bits(step, i), false, &flags));
+            }
+        }
+        probe_close(&probe);
+    }
+    Probe probe = probe_open();
+    probe_uput(&probe, "$PRNG_SEED", SEED);
+    probe_uput(&probe, "$FP_CTL", ESR);
+    for (int i = 0; i < POINTS; i++) {
+        probe_set(&probe, "$a0", points[i].x * 0x10001);
+        probe_say(&probe, "f16v2%s $a4, $a0", points[i].name);
+        probe_store(&probe, "$a4");
+    }
+    probe_run(&probe);
+    for (int i = 0; i < POINTS; i++) {
+        if (probe_word(&probe, i) != points[i].y * 0x10001) {
+            fprintf(stderr, "%s of 0x%x: 0x%x, expected 0x%x\n", points[i].name, points[i].x,
+                    probe_word(&probe, i), points[i].y * 0x10001);
+            exit(1);
+        }
+    }
+    probe_close(&probe);
+}
+
 /* Nothing is narrowed, nothing drawn. */
 static void draws_nothing(void)
 {
@@ -358,4 +433,4 @@ static void draws_nothing(void)
     probe_close(&probe);
 }
 
-TEST_MAIN(every_narrowing, doubled, means, f8_narrowings, draws_nothing)
+TEST_MAIN(every_narrowing, doubled, means, f8_narrowings, every_function, draws_nothing)

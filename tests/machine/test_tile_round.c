@@ -291,6 +291,43 @@ static void accumulators(void)
     }
 }
 
+/* Infinities stay, what rounds past 65504 saturates, zeros keep their sign. */
+static void limits(void)
+{
+    static const struct {
+        uint32_t x, half[MODES], overflows; /* one bit a mode */
+    } cases[] = {
+        {0x7f800000, {0x7c00, 0x7c00, 0x7c00, 0x7c00, 0x7c00}, 0},
+        {0xff800000, {0xfc00, 0xfc00, 0xfc00, 0xfc00, 0xfc00}, 0},
+        {0x477fe800, {0x7bff, 0x7bff, 0x7bff, 0x7bff, 0x7bff}, 1 << 1},              /* 65512 */
+        {0x477ff000, {0x7bff, 0x7bff, 0x7bff, 0x7bff, 0x7bff}, 1 | 1 << 1 | 1 << 4}, /* 65520 */
+        {0xc77fff00, {0xfbff, 0xfbff, 0xfbff, 0xfbff, 0xfbff}, 1 | 1 << 2 | 1 << 4}, /* -65535 */
+        {0x47800000, {0x7bff, 0x7bff, 0x7bff, 0x7bff, 0x7bff}, 31},
+        {0x80000000, {0x8000, 0x8000, 0x8000, 0x8000, 0x8000}, 0},
+        {0, {0, 0, 0, 0, 0}, 0},
+        {0x2f800000, {0, 1, 0, 0, 0}, 0}, /* 2^-32 */
+        {0xaf800000, {0x8000, 0x8000, 0x8001, 0x8000, 0x8000}, 0},
+        {0x33000000, {0, 1, 0, 0, 1}, 0}, /* 2^-25, a tie */
+    };
+    enum { COUNT = sizeof cases / sizeof *cases };
+    for (int mode = 0; mode < MODES; mode++) {
+        Probe probe = probe_assume();
+        probe_uput(&probe, "$FP_CTL", (uint32_t)mode << 16);
+        for (int i = 0; i < COUNT; i++) {
+            probe_set(&probe, "$a0", cases[i].x);
+            probe_uput(&probe, "$FP_CLR", 7);
+            probe_say(&probe, "f32tof16 $a4, $a0\nuget $a5, $FP_STS");
+            probe_store(&probe, "$a4:5");
+        }
+        probe_run(&probe);
+        for (int i = 0; i < COUNT; i++) {
+            CHECK_EQ_INT(probe_word(&probe, 2 * i), cases[i].half[mode] * 0x10001);
+            CHECK_EQ_INT(probe_word(&probe, 2 * i + 1), cases[i].overflows >> mode & 1 ? OFLO : 0);
+        }
+        probe_close(&probe);
+    }
+}
+
 /* Unknown without the switch; modes 5 to 7 are none even with it. */
 static void undocumented(void)
 {
@@ -308,4 +345,4 @@ static void undocumented(void)
     }
 }
 
-TEST_MAIN(every_form, integers, accumulators, undocumented)
+TEST_MAIN(every_form, integers, accumulators, limits, undocumented)

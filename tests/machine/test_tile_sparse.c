@@ -217,6 +217,9 @@ static void rules(void)
         {"setzi $m3, 4\nadd $m1, $m1, 1\nldd16a32 $a0, $m1++, $m2, $m3@", "MISALIGNED"},
         {"setzi $m3, 4\nadd $m1, $m1, 2\nldd16v2a32 $a0, $m1++, $m2, $m3@", "MISALIGNED"},
         {"setzi $m3, 4\nadd $m1, $m1, 4\nld64a32 $a0:3, $m1++, $m2, $m3", "MISALIGNED"},
+        {"setzi $m3, 8\nor $m3, $m3, 0x80000000\nadd $m3, $m3, 1\nsetzi $m4, 2\n"
+         "ldb16b16 $a0:1, $m2, $m3++, $m4>>",
+         "MISALIGNED"},
         {"setzi $m3, 0\nsetzi $m2, 0x4bffc\nldd16a32 $a0, $m1++, $m2, $m3@", "INVALID_ADDR"},
         {"setzi $m3, 0\nsetzi $m1, 0xe8000\nldd16a32 $a0, $m1++, $m2, $m3@", "INVALID_ADDR"},
         {"setzi $m3, 4\nor $m3, $m3, 0x80000000\nsetzi $m4, 0\nldb16b16 $a0:1, $m2, $m3++, $m4>>",
