@@ -14,7 +14,7 @@ for target in "$build"/tests/fuzz/fuzz_*; do
     corpus=$build/corpus/$name
     mkdir -p "$corpus"
     log=$build/$name.log
-    if ! "$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -max_len=2048 \
+    if ! "$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -max_len=2048 -len_control=20 \
         -artifact_prefix="$build/$name-" "$corpus" >"$log" 2>&1; then
         tail -n 40 "$log" >&2
         echo "fuzz: $name failed; the input is $build/$name-*" >&2
