@@ -274,6 +274,27 @@ static void undefined(void)
     probe_close(&probe);
 }
 
+/* f32 with four channels: an undefined partial of the second instruction comes out as channels 2 and 3, four steps later. */
+static void undefined_second_pair(void)
+{
+    Problem p = random_problem(&forms[6], 4, 0, 6);
+    Probe probe = probe_assume();
+    put_weights(&probe, &p);
+    probe_uput(&probe, "$FP_CLR", 8);
+    for (int t = 0; t < 8; t++) {
+        for (int i = 0; i < 2; i++) {
+            probe_say(&probe, t == 1 && i == 1 ? "ld64 $a2:3, $m0, $mzero, 0" : "zero $a2:3");
+            probe_say(&probe, "f32sisov2slic $a4:5, $azero, $a2:3, TSLIC_F32_1x4_W0_%c", "LH"[i]);
+            probe_store(&probe, "$a4:5");
+        }
+    }
+    probe_run(&probe);
+    for (int k = 0; k < 32; k++) {
+        CHECK_EQ_INT(probe_is_poison(&probe, k), k / 4 == 5 && k % 4 >= 2);
+    }
+    probe_close(&probe);
+}
+
 static void flags(void)
 {
     static const int wrong[] = {4, 7, 0x10, 0x3f};
@@ -285,4 +306,4 @@ static void flags(void)
     }
 }
 
-TEST_MAIN(convolutions, accumulators, undefined, flags)
+TEST_MAIN(convolutions, accumulators, undefined, undefined_second_pair, flags)
