@@ -136,9 +136,10 @@ static void run(Probe *probe, const char *mnemonic, Flavour flavour, bool is_bun
     probe_uput(probe, "$FP_NFMT", draw(4));
     probe_uput(probe, "$FP_SCL", draw(8));
     /* strides 2, 0, 3 atoms; a store pointer of region 1 */
-    probe_say(probe, "setzi $m4, 0xa0000\ntapack $m2:3, $m0, $m1, $m4\nsetzi $m4, 2\n"
-                     "or $m4, $m4, 0x00300000\nmov $m5, $m0\nsetzi $m6, 0xb0000\nsetzi $m8, 0\n"
-                     "ld64 $a0:1, $m0, $mzero, 0\nld64 $a2:3, $m1, $mzero, 0\nzero $a4:5");
+    probe_say(probe,
+              "setzi $m4, 0xa0000\ntapack $m2:3, $m0, $m1, $m4\nsetzi $m4, 2\n"
+              "or $m4, $m4, 0x00300000\nmov $m5, $m0\nsetzi $m6, 0xb0000\nsetzi $m8, 0\n"
+              "ld64 $a0:1, $m0, $mzero, 0\nld64 $a2:3, $m1, $mzero, 0\nzero $a4:5\nzero $a6:7");
     say_program(probe, mnemonic, is_bundled);
     static const char *const names[] = {"$a0:1", "$a2:3", "$a4:5"};
     for (int i = 0; i < 3; i++) {
