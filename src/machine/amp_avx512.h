@@ -166,11 +166,11 @@ AVX512_INLINE bool wide_step(const WorkerState *w, const Op *op, WideKind kind,
     __m256 next[2] = {_mm512_cvtpd_ps(low), _mm512_cvtpd_ps(high)};
     __m128 finished =
         _mm_movelh_ps(_mm256_castps256_ps128(old.queue[0]), _mm256_castps256_ps128(old.queue[1]));
-    const int nan_infinite_subnormal = 0x01 | 0x08 | 0x10 | 0x20 | 0x80;
+    enum { NAN_INFINITE_SUBNORMAL = 0x01 | 0x08 | 0x10 | 0x20 | 0x80 };
     __m128 magnitude = _mm_and_ps(numbers->f32_magnitude, finished);
     odd |= _mm_cmp_ps_mask(magnitude, numbers->f16_limit, _CMP_NLT_UQ);
-    odd |= _mm256_fpclass_ps_mask(next[0], nan_infinite_subnormal);
-    odd |= _mm256_fpclass_ps_mask(next[1], nan_infinite_subnormal);
+    odd |= _mm256_fpclass_ps_mask(next[0], NAN_INFINITE_SUBNORMAL);
+    odd |= _mm256_fpclass_ps_mask(next[1], NAN_INFINITE_SUBNORMAL);
     if (__builtin_expect(odd != 0, 0)) {
         return false;
     }
