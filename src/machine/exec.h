@@ -264,6 +264,12 @@ bool worker_run(TileState *tile, const TileShared *shared, int w, Cycles limit);
 /* Prints the instruction at x->pc to the trace file. */
 void exec_trace(const Exec *x);
 
+/* --- watch.c: around an instruction, when shared->observer is set */
+struct TileIssue;
+void watch_begin(const Exec *x, const Op *op, struct TileIssue *issue);
+/* `next`: see TileIssue. */
+void watch_end(const Exec *x, bool is_good, Cycles next, struct TileIssue *issue);
+
 /* --- memory */
 
 /* True when two accesses meet in one element (tile-timing.md 5.1): 16 KiB blocks in region 0; halves of 32 KiB pairs that

@@ -9,6 +9,7 @@
 #pragma once
 #include "base/base.h"
 #include "chip/chip.h"
+#include "machine/workbench.h"
 #include "package/package.h"
 #include <stdio.h>
 

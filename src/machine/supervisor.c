@@ -6,6 +6,7 @@
  * a program that does is wrong on the hardware too and is not detected here.
  */
 #include "machine/exec.h"
+#include "machine/workbench.h"
 
 static const Cycles NO_LIMIT = INT64_MAX;
 
@@ -31,15 +32,28 @@ static Cycles all_slots_free(const TileState *tile)
     return last;
 }
 
-static Cycles issue_time(const TileState *tile, const TileTiming *timing, const Op *op)
+/* When the last source register is there (before 0: no sources), and which one that is. */
+static inline Cycles sources_ready(const TileState *tile, const TileTiming *timing, const Op *op,
+                                   int *last)
 {
-    Cycles issue = tile->cycle;
+    Cycles latest = -1;
     Cycles early =
         (op->flags & OP_CONDITIONAL) != 0 ? timing->sup_result - timing->sup_result_branch : 0;
     for (uint32_t read = op->m_read; read != 0; read &= read - 1) {
         Cycles ready = tile->m_ready[__builtin_ctz(read)] - early;
-        issue = ready > issue ? ready : issue;
+        if (ready > latest) {
+            latest = ready;
+            *last = __builtin_ctz(read);
+        }
     }
+    return latest;
+}
+
+static Cycles issue_time(const TileState *tile, const TileTiming *timing, const Op *op)
+{
+    int last;
+    Cycles issue = tile->cycle, ready = sources_ready(tile, timing, op, &last);
+    issue = ready > issue ? ready : issue;
     bool is_local_sync = op->code == INSN_sync_mmmn_zi && op->imm == FLAG_TEXCH_SYNCZONE_LOCAL;
     Cycles all_free = all_slots_free(tile);
     if (all_free <= issue) {
@@ -455,8 +469,17 @@ TileStop tile_run(TileState *tile, const TileShared *shared, Cycles limit)
         }
         x.is_branch_taken = false;
         tile->instructions++;
+        TileIssue issue;
+        if (__builtin_expect(shared->observer != NULL, 0)) {
+            watch_begin(&x, op, &issue);
+            issue.allowed = tile->cycle;
+            issue.ready = sources_ready(tile, timing, op, &issue.ready_register);
+        }
         bool is_poison = (tile->m_poison & op->m_hard) != 0;
         bool goes_on = is_poison ? exec_poison_fault(&x, op) : op->run(&x, op);
+        if (__builtin_expect(shared->observer != NULL, 0)) {
+            watch_end(&x, goes_on, x.cycle + (goes_on ? shadow_of(timing, &x, op) : 0), &issue);
+        }
         if (!goes_on && (tile->stop == TILE_STOP_FAULT || tile->stop == TILE_STOP_LIMIT)) {
             return tile->stop;
         }

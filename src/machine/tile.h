@@ -79,6 +79,7 @@ typedef struct TileShared {
     bool is_unknown_assumed; /* undocumented points follow docs/machine.md instead of faulting */
     FILE *trace;
     int trace_tile;
+    const struct TileObserver *observer; /* told of every issue; NULL: nobody */
     struct CodePool
         *pool; /* decoded pages that tiles share (code.c); NULL: every tile decodes its own */
 } TileShared;

@@ -6,6 +6,7 @@
  * talk to each other through memory, and nothing in the tile could order such a talk.
  */
 #include "machine/exec.h"
+#include "machine/workbench.h"
 
 static void commit(WorkerState *w, const Exec *x, const Op *op)
 {
@@ -226,11 +227,22 @@ static inline bool run_one(Exec *x, const Op *op)
     return true;
 }
 
+static __attribute__((noinline)) bool run_observed(Exec *x, const Op *op)
+{
+    TileIssue issue;
+    watch_begin(x, op, &issue);
+    bool is_good = run_one(x, op);
+    watch_end(x, is_good, x->cycle + (x->is_exited ? x->shared->timing.worker_slot_return : 0),
+              &issue);
+    return is_good;
+}
+
 bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles limit)
 {
     WorkerState *w = &tile->worker[number];
     const CodeCache *code = tile->code;
     const bool is_traced = shared->trace && tile->id.id == shared->trace_tile;
+    const bool is_observed = shared->observer != NULL;
     Exec x = {.limit = limit,
               .tile = tile,
               .shared = shared,
@@ -247,7 +259,7 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
         if (!op && !(op = fetch(&x, pc))) {
             return false;
         }
-        if ((op->flags & OP_AMP) != 0 && !is_traced) {
+        if ((op->flags & OP_AMP) != 0 && !is_traced && !is_observed) {
             AmpRun run = exec_amp_run(&x, op);
             if (run == AMP_RUN_STOPPED) {
                 return false;
@@ -256,7 +268,7 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
                 continue;
             }
         }
-        if (w->rpt_count != 0 && pc == w->rpt_first && !is_traced) {
+        if (w->rpt_count != 0 && pc == w->rpt_first && !is_traced && !is_observed) {
             uint32_t page_number;
             const CodePage *page;
             const Op *body = plain_body(&x, &page, &page_number);
@@ -271,7 +283,11 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
             exec_trace(&x);
         }
         tile->instructions++;
-        if (!run_one(&x, op)) {
+        if (__builtin_expect(is_observed, 0)) {
+            if (!run_observed(&x, op)) {
+                return false;
+            }
+        } else if (!run_one(&x, op)) {
             return false;
         }
         if (__builtin_expect(x.cycle > limit, 0)) {
