@@ -98,6 +98,9 @@ uint32_t isa_word(InsnCode code, uint32_t a, uint32_t b, uint32_t d, uint32_t e)
 Insn isa_decode(uint32_t word, uint32_t next, InsnLane lane, InsnContext context);
 /* Assembly text that assembles to the same word: "ld64step $a0:1, $mzero, $m2+=, 1". */
 void isa_print(Writer *writer, const Insn *insn);
+/* What a context executes at a word: an instruction, or with bit 31 of a worker's word set a bundle of it and `next`; `.long` for
+ * illegal words. */
+void isa_print_code(Writer *writer, uint32_t word, uint32_t next, InsnContext context);
 
 /* CSRs (isa/csr.def): index 0..511. */
 typedef enum Csr {

@@ -129,3 +129,26 @@ void isa_print(Writer *writer, const Insn *insn)
         print_operand(writer, form, i, insn->operand[i]);
     }
 }
+
+static void print_or_word(Writer *writer, uint32_t word, uint32_t next, InsnLane lane,
+                          InsnContext context)
+{
+    Insn insn = isa_decode(word, next, lane, context);
+    if (insn.code == INSN_NONE) {
+        write_fmt(writer, ".long 0x%08x", word);
+    } else {
+        isa_print(writer, &insn);
+    }
+}
+
+void isa_print_code(Writer *writer, uint32_t word, uint32_t next, InsnContext context)
+{
+    bool is_bundle = context == CONTEXT_WORKER && word >> 31 != 0;
+    write_str(writer, is_bundle ? S("{ ") : S(""));
+    print_or_word(writer, word, next, LANE_MAIN, context);
+    if (is_bundle) {
+        write_str(writer, S(" ; "));
+        print_or_word(writer, next, 0, LANE_AUX, context);
+        write_str(writer, S(" }"));
+    }
+}

@@ -144,25 +144,7 @@ void exec_trace(const Exec *x)
     if (x->pc + 8 <= SRAM_END) {
         memcpy(&next, sram_at(x, x->pc + 4), 4);
     }
-    InsnContext context = x->worker ? CONTEXT_WORKER : CONTEXT_SUPERVISOR;
-    Insn insn = isa_decode(word, next, LANE_MAIN, context);
-    bool is_bundle = x->worker && word >> 31 != 0;
-    write_str(&writer, is_bundle ? S("{ ") : S(""));
-    if (insn.code == INSN_NONE) {
-        write_fmt(&writer, ".long 0x%08x", word);
-    } else {
-        isa_print(&writer, &insn);
-    }
-    if (is_bundle) {
-        Insn aux = isa_decode(next, 0, LANE_AUX, context);
-        write_str(&writer, S(" ; "));
-        if (aux.code == INSN_NONE) {
-            write_fmt(&writer, ".long 0x%08x", next);
-        } else {
-            isa_print(&writer, &aux);
-        }
-        write_str(&writer, S(" }"));
-    }
+    isa_print_code(&writer, word, next, x->worker ? CONTEXT_WORKER : CONTEXT_SUPERVISOR);
     Str text = writer_text(&writer);
     char name[2] = {x->worker ? (char)('0' + x->context) : 's', 0};
     fprintf(x->shared->trace, "%lld %s 0x%05x %.*s\n", (long long)x->cycle, name, x->pc,
