@@ -188,6 +188,22 @@ static bool parse_areas(Job *job, Error *err)
     return true;
 }
 
+static bool check_output(Job *job, const Dump *dump, Error *err)
+{
+    const Texts *paths = &job->flags->paths;
+    const char *input[2 * ITEMS_MAX];
+    int count = 0;
+    for (int i = 0; i < paths->count; i++) {
+        input[count++] = paths->at[i];
+    }
+    for (isize i = 0; i < job->areas.len; i++) {
+        if (job->areas.at[i].path) {
+            input[count++] = job->areas.at[i].path;
+        }
+    }
+    return cli_output(str_copy(dump->file, &job->keep).at, input, count, err);
+}
+
 static bool parse_outputs(Job *job, Error *err)
 {
     const TileFlags *f = job->flags;
@@ -196,8 +212,7 @@ static bool parse_outputs(Job *job, Error *err)
         if (!dump_parse(str_of(f->dumps.at[i]), &job->target, true, dump, err)) {
             return error_context(err, "option --dump %s", f->dumps.at[i]);
         }
-        if (dump->file.len > 0 &&
-            !cli_output(str_copy(dump->file, &job->keep).at, f->paths.at, f->paths.count, err)) {
+        if (dump->file.len > 0 && !check_output(job, dump, err)) {
             return false;
         }
     }
@@ -314,7 +329,7 @@ static bool finish(Job *job, const Record *record, const TileView *view, Writer 
         }
     }
     return changed == 0 ||
-           error_set(err, ERROR_NO, NULL, "%lld words of guards changed", (long long)changed);
+           error_set(err, ERROR_NO, NULL, "guard words changed: %lld", (long long)changed);
 }
 
 static bool run(Job *job, Error *err)

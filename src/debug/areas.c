@@ -4,12 +4,13 @@
 #include "debug/debug.h"
 #include "import/import.h"
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
     GUARD_WORD = (int)0xfbadfbad, /* a large negative half twice; a huge negative float */
     NAN_F32 = 0x7fc00000,
     NAN_F16 = 0x7e007e00,
-    FILE_BYTES_MAX = SRAM_BYTES + 4096,
+    FILE_BYTES_MAX = 2 * SRAM_BYTES + 4096, /* floats that become halves, and a header */
 };
 
 static uint32_t bits_of(float value)
@@ -139,6 +140,10 @@ static bool load_array(const char *path, bool is_f16, Arena *keep, const uint32_
 {
     float *at;
     Shape shape;
+    struct stat status;
+    if (stat(path, &status) == 0 && status.st_size > FILE_BYTES_MAX) {
+        return error_set(err, ERROR_INPUT, path, "larger than the SRAM of a tile");
+    }
     if (!npy_read(path, keep, &at, &shape, err)) {
         return false;
     }
@@ -166,14 +171,14 @@ static bool parse_load(Str text, const Target *target, Arena *keep, Area *out, E
     if (at < 2) {
         return error_set(err, ERROR_INPUT, NULL, "expected FILE@PLACE");
     }
-    const char *path = str_copy(str_slice(text, 0, at - 1), keep).at;
+    const char *path = out->path = str_copy(str_slice(text, 0, at - 1), keep).at;
     Str rest = str_slice(text, at, text.len), place = str_cut(&rest, ',');
     bool is_array = str_ends(str_of(path), S(".npy")), is_f16 = str_equal(rest, S("f16"));
     if (rest.len > 0 && (!is_f16 || !is_array)) {
         return error_set(err, ERROR_INPUT, NULL, "expected ,f16 (of a .npy) or nothing behind %.*s",
                          STR_ARG(place));
     }
-    int64_t bytes;
+    int64_t bytes = 0;
     if (!target_place(target, place, &out->address, err)) {
         return false;
     }
@@ -349,6 +354,9 @@ bool register_set(Str text, const Target *target, bool is_worker, Workbench *ben
     bool is_aux;
     int number = register_number(name, first >= 0, &is_aux);
     for (int context = first; context <= last; context++) {
+        if (context < 0 && (number == 10 || (is_worker && number == 11))) {
+            return error_set(err, ERROR_INPUT, NULL, "the launcher sets $m%d", number);
+        }
         if (number >= 0) {
             workbench_set_register(bench, context, is_aux, number, value);
         } else if (!workbench_set_csr(bench, context, name, value, err)) {

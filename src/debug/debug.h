@@ -52,6 +52,7 @@ typedef struct Area {
     uint32_t address, bytes;
     bool is_guard;
     const uint32_t *word; /* bytes / 4 */
+    const char *path;     /* of a load */
 } Area;
 VEC(Area);
 
@@ -118,7 +119,7 @@ int64_t guards_check(Writer *out, const AreaVec *areas, const TileView *view, co
 
 typedef enum ShowFormat { SHOW_HEX, SHOW_U32, SHOW_F32, SHOW_F16 } ShowFormat;
 bool format_parse(Str text, ShowFormat *out, Error *err);
-/* `PLACE,BYTES[,FORMAT]`; a FORMAT that begins with file: is left to the caller in *file (NULL: not allowed). */
+/* `PLACE,BYTES[,FORMAT]`; with may_be_file also `PLACE,BYTES,file:PATH`. */
 typedef struct Dump {
     uint32_t address, bytes;
     ShowFormat format;

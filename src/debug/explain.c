@@ -115,7 +115,7 @@ typedef struct Track {
     Cycles launch; /* of the launch that it was in last; -1: none */
 } Track;
 
-/* When the last worker of each launch gave its slot back; by launch cycle, which are few and ascend. */
+/* When the last worker of each launch gave its slot back; by launch cycle. */
 typedef struct LaunchEnd {
     Cycles launch, end;
 } LaunchEnd;
@@ -123,12 +123,16 @@ VEC(LaunchEnd);
 
 static Cycles end_of(const LaunchEndVec *ends, Cycles launch)
 {
-    for (isize i = ends->len - 1; i >= 0; i--) {
-        if (ends->at[i].launch == launch) {
-            return ends->at[i].end;
+    isize low = 0, high = ends->len;
+    while (low < high) {
+        isize middle = low + (high - low) / 2;
+        if (ends->at[middle].launch < launch) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return -1;
+    return low < ends->len && ends->at[low].launch == launch ? ends->at[low].end : -1;
 }
 
 /* From where the track stands to `until`, the worker runs nothing. */
@@ -166,6 +170,13 @@ static void add_worker(Explanation *out, const Moment *moment, Track *track,
     track->at = moment->next;
 }
 
+static int compare_launches(const void *a, const void *b, const void *context)
+{
+    (void)context;
+    Cycles left = ((const LaunchEnd *)a)->launch, right = ((const LaunchEnd *)b)->launch;
+    return left < right ? -1 : left > right;
+}
+
 static LaunchEndVec find_launch_ends(const Record *record, Arena *arena)
 {
     LaunchEndVec ends = {0};
@@ -185,6 +196,8 @@ static LaunchEndVec find_launch_ends(const Record *record, Arena *arena)
             }
         }
     }
+    sort_stable(ends.at, ends.len, (isize)sizeof *ends.at, compare_launches, NULL,
+                arena_split(arena, ends.len * (isize)sizeof *ends.at + 4096));
     return ends;
 }
 

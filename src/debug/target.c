@@ -149,6 +149,21 @@ Str target_symbol(const Target *target, uint32_t address, uint32_t *offset)
     return best;
 }
 
+/* 0: nothing is known. */
+static uint32_t line_at(const Section *section, uint32_t offset)
+{
+    isize low = 0, high = section->lines.len; /* first mark behind the offset */
+    while (low < high) {
+        isize middle = low + (high - low) / 2;
+        if (section->lines.at[middle].offset <= offset) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low > 0 ? section->lines.at[low - 1].line : 0;
+}
+
 bool target_line(const Target *target, uint32_t address, int *object, uint32_t *line)
 {
     for (int o = 0; o < target->count; o++) {
@@ -159,11 +174,7 @@ bool target_line(const Target *target, uint32_t address, int *object, uint32_t *
                 continue;
             }
             *object = o;
-            *line = 0;
-            for (isize i = 0; i < section->lines.len && section->lines.at[i].offset <= offset;
-                 i++) {
-                *line = section->lines.at[i].line;
-            }
+            *line = line_at(section, offset);
             return *line > 0;
         }
     }

@@ -129,7 +129,8 @@ bool workbench_set_csr(Workbench *bench, int context, Str name, uint32_t value, 
     if (supervisor_csr(&x, &op)) {
         return true;
     }
-    error_set(err, ERROR_INPUT, NULL, "%.*s = 0x%x: %s", STR_ARG(name), value, tile->fault.detail);
+    error_set(err, ERROR_INPUT, NULL, "%.*s = 0x%x is refused: %s, %s", STR_ARG(name), value,
+              tile->fault.name, tile->fault.detail);
     tile->fault = (Fault){0};
     tile->stop = TILE_STOP_NONE;
     return false;
