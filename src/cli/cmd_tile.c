@@ -332,12 +332,21 @@ static bool finish(Job *job, const Record *record, const TileView *view, Writer 
            error_set(err, ERROR_NO, NULL, "guard words changed: %lld", (long long)changed);
 }
 
+static bool has_guards(const Job *job)
+{
+    bool has = false;
+    for (isize i = 0; i < job->areas.len; i++) {
+        has = has || job->areas.at[i].is_guard;
+    }
+    return has;
+}
+
 static bool run(Job *job, Error *err)
 {
     const TileFlags *f = job->flags;
     bool is_replayed = f->is_stepped || f->breaks.count > 0;
     bool is_recorded =
-        is_replayed || f->is_traced || f->is_explained || f->is_annotated || f->guard > 0;
+        is_replayed || f->is_traced || f->is_explained || f->is_annotated || has_guards(job);
     Stepper stepper = {.target = &job->target, .breakpoints = job->breaks, .keep = &job->keep};
     if (is_replayed) {
         stepper.view = view_of(job->bench, &job->keep);
