@@ -227,8 +227,15 @@ static inline bool run_one(Exec *x, const Op *op)
     return true;
 }
 
-static __attribute__((noinline)) bool run_observed(Exec *x, const Op *op)
+/* run_one with a trace line or an observer. */
+static __attribute__((noinline)) bool run_watched(Exec *x, const Op *op, bool is_traced)
 {
+    if (is_traced) {
+        exec_trace(x);
+    }
+    if (!x->shared->observer) {
+        return run_one(x, op);
+    }
     TileIssue issue;
     watch_begin(x, op, &issue);
     bool is_good = run_one(x, op);
@@ -242,7 +249,7 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
     WorkerState *w = &tile->worker[number];
     const CodeCache *code = tile->code;
     const bool is_traced = shared->trace && tile->id.id == shared->trace_tile;
-    const bool is_observed = shared->observer != NULL;
+    const bool is_watched = is_traced || shared->observer;
     Exec x = {.limit = limit,
               .tile = tile,
               .shared = shared,
@@ -259,7 +266,7 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
         if (!op && !(op = fetch(&x, pc))) {
             return false;
         }
-        if ((op->flags & OP_AMP) != 0 && !is_traced && !is_observed) {
+        if ((op->flags & OP_AMP) != 0 && !is_watched) {
             AmpRun run = exec_amp_run(&x, op);
             if (run == AMP_RUN_STOPPED) {
                 return false;
@@ -268,7 +275,7 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
                 continue;
             }
         }
-        if (w->rpt_count != 0 && pc == w->rpt_first && !is_traced && !is_observed) {
+        if (w->rpt_count != 0 && pc == w->rpt_first && !is_watched) {
             uint32_t page_number;
             const CodePage *page;
             const Op *body = plain_body(&x, &page, &page_number);
@@ -279,12 +286,9 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
                 continue;
             }
         }
-        if (__builtin_expect(is_traced, 0)) {
-            exec_trace(&x);
-        }
         tile->instructions++;
-        if (__builtin_expect(is_observed, 0)) {
-            if (!run_observed(&x, op)) {
+        if (__builtin_expect(is_watched, 0)) {
+            if (!run_watched(&x, op, is_traced)) {
                 return false;
             }
         } else if (!run_one(&x, op)) {
