@@ -10,6 +10,11 @@ $ run $T/w.s --mode worker --guard 16 --words 0x58000,0
 # returns at 47, sync 2 takes 5. Breakpoints stop in the order of cycles.
 $ printf 'break write:0x5801c\nbreak cycle:20\nc\nstep 2\nc\nregs 3\nmem 0x58010,16,u32\nmem 0\nc\nquit\n' | run $T/w.s --mode worker --step
 $ run $T/w.s --mode worker --break main --dump 0x58000,4
+# Several files, symbols from outside, values of several kinds; undefined values are not tracked.
+$ printf '.supervisor\n.globl two\ntwo: ld32 $m1, $m0, $mzero, 0\nadd $m1, $m1, STEP\nbr $m9\n' >$T/two.s
+$ printf '.supervisor\n.globl one\none: call $m9, two\nst32 $m1, $m0, $mzero, 1\nbr $m10\n' >$T/one.s
+$ run $T/one.s $T/two.s -D STEP=-3 -D at=0x58000 --set '$m0=at' --words at-4,1,10,f16:-1 --dump at-4,12,u32 --max-cycles 60
+$ run $T/two.s -D STEP=0 --poison off --set '$m0=0x58000' --set '$m9=0x50000' --words 0x50000,0x41800007 --fill 0x60000,8,random32:5 --load $T/out@0x60000 --dump 0x60000,8,f16
 # A fault names the symbol, the line and the values.
 $ printf '.worker\nmain: setzi $m0, 0x58002\nload: ld32 $a0, $m0, $mzero, 1\nexitz $mzero\n' >$T/f.s
 $ run $T/f.s --mode worker --trace --break cycle:1000000 | sed "s#$T#T#"
@@ -76,6 +81,12 @@ break main before
 worker 5
 ...
 0x58000:        -
+exit 0
+~\d+ simulated cycles, 8 instructions, 0 of them AMP
+0x57ffc:          1         10          7
+exit 0
+~\d+ simulated cycles, 5 instructions, 0 of them AMP
+0x60000:         3         3         3         3
 exit 0
       0 s 0x4c020 launcher+0x0  setzi $m10, 0x4c010 -> $m10=0x0004c010
       1 s 0x4c024 launcher+0x4  setzi $m11, 0x4c000 -> $m11=0x0004c000
