@@ -18,7 +18,7 @@ typedef struct TileFlags {
     Texts paths, defines, areas, registers, dumps, breaks;
     const char *entry, *vertex;
     int64_t base, guard, max_cycles;
-    bool is_worker, poison_off, is_traced, is_stepped, is_explained, is_annotated;
+    bool is_worker, poison_off, is_traced, is_stepped, is_explained, is_annotated, is_json;
 } TileFlags;
 
 enum {
@@ -40,6 +40,7 @@ enum {
     FLAG_ANNOTATE,
     FLAG_MAX_CYCLES,
     FLAG_POISON,
+    FLAG_JSON,
 };
 
 static const Flag flags[] = {
@@ -68,6 +69,7 @@ static const Flag flags[] = {
     [FLAG_MAX_CYCLES] = {"--max-cycles", "N",
                          "give up after N simulated cycles (default 10000000)"},
     [FLAG_POISON] = {"--poison", "on|off", "track undefined values (default on)"},
+    [FLAG_JSON] = {"--json", NULL, "the end of the run and --explain as JSON"},
 };
 
 static bool add_text(Texts *texts, const char *value, int kind, Error *err)
@@ -131,6 +133,9 @@ static bool take(void *context, int flag, const char *value, Error *err)
         return true;
     case FLAG_ANNOTATE:
         f->is_annotated = true;
+        return true;
+    case FLAG_JSON:
+        f->is_json = true;
         return true;
     case FLAG_MAX_CYCLES:
         return cli_int("--max-cycles", value, 1, CYCLES_MAX, &f->max_cycles, err);
@@ -225,6 +230,20 @@ static bool parse_outputs(Job *job, Error *err)
     return true;
 }
 
+/* JSON replaces all text on standard output. */
+static bool check_json(const Job *job, Error *err)
+{
+    const TileFlags *f = job->flags;
+    bool has_text = f->is_traced || f->is_stepped || f->is_annotated || f->breaks.count > 0;
+    for (int i = 0; i < f->dumps.count; i++) {
+        has_text = has_text || job->dump[i].file.len == 0;
+    }
+    return !f->is_json || !has_text ||
+           error_set(err, ERROR_INPUT, NULL,
+                     "option --json excludes --trace, --step, --break, --annotate and dumps that "
+                     "are not file:PATH");
+}
+
 static bool prepare(Job *job, Error *err)
 {
     const TileFlags *f = job->flags;
@@ -242,7 +261,7 @@ static bool prepare(Job *job, Error *err)
     }
     if (!parse_defines(job, &options.defines, err) ||
         !target_build(&options, &job->keep, job->scratch, &job->target, err) ||
-        !parse_areas(job, err) || !parse_outputs(job, err)) {
+        !parse_areas(job, err) || !parse_outputs(job, err) || !check_json(job, err)) {
         return false;
     }
     job->bench = workbench_create(f->poison_off);
@@ -299,37 +318,85 @@ static void print_summary(Writer *out, const WorkbenchCounters *counters)
     }
 }
 
-static bool finish(Job *job, const Record *record, const TileView *view, Writer *out, Error *err)
+static void print_json(Writer *out, const Job *job, const Record *record, int64_t guards_changed)
 {
-    if (record->stop == WORKBENCH_STOP_END) {
-        print_summary(out, &record->counters);
+    static const char *const stops[] = {[WORKBENCH_STOP_END] = "host sync",
+                                        [WORKBENCH_STOP_FAULT] = "fault",
+                                        [WORKBENCH_STOP_LIMIT] = "cycle limit"};
+    const WorkbenchCounters *counters = &record->counters;
+    write_fmt(out,
+              "{\n  \"stop\": \"%s\",\n  \"simulated_cycles\": %lld,\n  \"instructions\": %lld,\n"
+              "  \"amp_instructions\": %lld,\n  \"guard_words_changed\": %lld,\n  \"workers\": [",
+              stops[record->stop], (long long)counters->cycles, (long long)counters->instructions,
+              (long long)counters->amp_instructions, (long long)guards_changed);
+    for (int w = 0; w < CHIP_WORKERS; w++) {
+        write_fmt(out, "%s{\"start\": %lld, \"end\": %lld}", w == 0 ? "" : ", ",
+                  (long long)counters->start[w], (long long)counters->end[w]);
     }
-    if (!write_dumps(job, view, record->stop == WORKBENCH_STOP_END, out, err)) {
-        return false;
-    }
-    int64_t changed = guards_check(out, &job->areas, view, record, &job->target);
+    write_str(out, S("]"));
     if (record->stop == WORKBENCH_STOP_FAULT) {
         const Fault *fault = workbench_fault(job->bench);
+        write_fmt(
+            out,
+            ",\n  \"fault\": {\"name\": \"%s\", \"context\": %d, \"cycle\": %lld, \"pc\": %u, "
+            "\"address\": %u, \"detail\": ",
+            fault->name, fault->context, (long long)fault->cycle, fault->pc, fault->address);
+        write_json_str(out, str_of(fault->detail));
+        write_str(out, S("}"));
+    }
+    if (job->flags->is_explained && record->stop == WORKBENCH_STOP_END) {
+        Explanation explanation = explain_record(record, job->scratch);
+        write_str(out, S(",\n  \"explain\": "));
+        explain_json(out, &explanation);
+    }
+    write_str(out, S("\n}\n"));
+}
+
+static void print_tables(Writer *out, const Job *job, const Record *record)
+{
+    if (!job->flags->is_explained && !job->flags->is_annotated) {
+        return;
+    }
+    Explanation explanation = explain_record(record, job->scratch);
+    if (job->flags->is_explained) {
+        explain_print(out, &explanation, record, &job->target, job->scratch);
+    }
+    if (job->flags->is_annotated) {
+        annotate_print(out, record, &job->target, &explanation, job->scratch);
+    }
+}
+
+static bool finish(Job *job, const Record *record, const TileView *view, Writer *out, Error *err)
+{
+    const bool is_json = job->flags->is_json, is_end = record->stop == WORKBENCH_STOP_END;
+    const Fault *fault = workbench_fault(job->bench);
+    Writer nowhere = writer_file(-1, &job->keep), *text = is_json ? &nowhere : out;
+    if (is_end) {
+        print_summary(text, &record->counters);
+    }
+    if (!write_dumps(job, view, is_end, text, err)) {
+        return false;
+    }
+    int64_t changed = guards_check(text, &job->areas, view, record, &job->target);
+    if (is_json) {
+        print_json(out, job, record, changed);
+    } else if (is_end) {
+        print_tables(out, job, record);
+    } else if (record->stop == WORKBENCH_STOP_FAULT) {
         fault_print(out, fault, NULL);
         fault_explain(out, fault, view, &job->target);
-        return error_set(err, ERROR_FAULT, NULL, "the simulated program faulted: %s", fault->name);
     }
-    if (record->stop == WORKBENCH_STOP_LIMIT) {
+    switch (record->stop) {
+    case WORKBENCH_STOP_FAULT:
+        return error_set(err, ERROR_FAULT, NULL, "the simulated program faulted: %s", fault->name);
+    case WORKBENCH_STOP_LIMIT:
         return error_set(err, ERROR_FAULT, NULL,
                          "no host sync within %lld simulated cycles (--max-cycles)",
                          (long long)job->flags->max_cycles);
+    default:
+        return changed == 0 ||
+               error_set(err, ERROR_NO, NULL, "guard words changed: %lld", (long long)changed);
     }
-    if (job->flags->is_explained || job->flags->is_annotated) {
-        Explanation explanation = explain_record(record, job->scratch);
-        if (job->flags->is_explained) {
-            explain_print(out, &explanation, record, &job->target, job->scratch);
-        }
-        if (job->flags->is_annotated) {
-            annotate_print(out, record, &job->target, &explanation, job->scratch);
-        }
-    }
-    return changed == 0 ||
-           error_set(err, ERROR_NO, NULL, "guard words changed: %lld", (long long)changed);
 }
 
 static bool has_guards(const Job *job)

@@ -178,6 +178,8 @@ typedef struct Explanation {
     Cycles free_slot_issues; /* of the supervisor, while a worker was running */
 } Explanation;
 Explanation explain_record(const Record *record, Arena scratch);
+/* {"total": N, "causes": [{"cause": "...", "cycles": [supervisor, worker 0 .. 5]}, ...]} */
+void explain_json(Writer *out, const Explanation *explanation);
 void explain_print(Writer *out, const Explanation *explanation, const Record *record,
                    const Target *target, Arena scratch);
 /* Issues and cycles by source line; the sums are those of the explanation (asserted). */

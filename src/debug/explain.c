@@ -236,6 +236,33 @@ Explanation explain_record(const Record *record, Arena scratch)
     return out;
 }
 
+static Cycles in_all_contexts(const Explanation *explanation, int cause)
+{
+    Cycles all = 0;
+    for (int c = 0; c <= CHIP_WORKERS; c++) {
+        all += explanation->cycles[c][cause];
+    }
+    return all;
+}
+
+void explain_json(Writer *out, const Explanation *explanation)
+{
+    write_fmt(out, "{\"total\": %lld, \"causes\": [", (long long)explanation->total);
+    const char *separator = "";
+    for (int cause = 0; cause < CAUSE_COUNT; cause++) {
+        if (in_all_contexts(explanation, cause) == 0) {
+            continue;
+        }
+        write_fmt(out, "%s\n    {\"cause\": \"%s\", \"cycles\": [", separator, cause_text[cause]);
+        for (int c = 0; c <= CHIP_WORKERS; c++) {
+            write_fmt(out, "%s%lld", c == 0 ? "" : ", ", (long long)explanation->cycles[c][cause]);
+        }
+        write_str(out, S("]}"));
+        separator = ",";
+    }
+    write_str(out, S("]}"));
+}
+
 /* Waits of one instruction for one register. */
 typedef struct Wait {
     uint32_t pc, from;
@@ -320,11 +347,7 @@ void explain_print(Writer *out, const Explanation *explanation, const Record *re
     }
     write_str(out, S("\n"));
     for (int cause = 0; cause < CAUSE_COUNT; cause++) {
-        Cycles all = 0;
-        for (int c = 0; c <= CHIP_WORKERS; c++) {
-            all += explanation->cycles[c][cause];
-        }
-        if (all == 0) {
+        if (in_all_contexts(explanation, cause) == 0) {
             continue;
         }
         write_fmt(out, "%-28s", cause_text[cause]);

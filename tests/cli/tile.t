@@ -4,6 +4,7 @@ $ add="kernels/add_f16.s --words 0x54000,0x58000,0x5c000,0x60000,2 --set \$m0=0x
 $ run $add --words 0x58000,f16:1,f16:1,f16:1,f16:1 --words 0x5c000,f16:2,f16:2,f16:2,f16:2 --guard 8 --dump 0x5fff8,32,f16 --dump 0x60000,16,file:$T/out
 $ od -A n -t x4 $T/out
 $ run kernels/barrier.s --explain --set \$m0=0x54000
+$ run kernels/barrier.s --explain --json --set \$m0=0x54000 | grep -v cause; run kernels/barrier.s --json | grep -A 1 stop
 $ printf '.worker\nmain: setzi $m0, 0x58000\nget $m1, $WSR\nshl $m1, $m1, 2\nst32 $m1, $m0, $m1, 4\nexitz $mzero\n' >$T/w.s
 $ run $T/w.s --mode worker --guard 16 --words 0x58000,0
 # Workers begin at 11 (worker 5), 12 (worker 0) ... 16, one issue every six cycles; five issues: the last exit is at 40, its slot
@@ -53,6 +54,17 @@ waits of the supervisor for results
    cycles  times  for   at                                  made at
         7      1  $m1   0x4c014 barrier+0x4                 0x4c010 barrier+0x0
 exit 0
+{
+  "stop": "host sync",
+  "simulated_cycles": 39,
+  "instructions": 12,
+  "amp_instructions": 0,
+  "guard_words_changed": 0,
+~  "workers": \[\{"start": 18, "end": 18\}, \{"start": 19, "end": 19\}, .*\],
+}
+exit 0
+  "stop": "fault",
+~  "simulated_cycles": \d+,
 52 simulated cycles, 35 instructions, 0 of them AMP
 ...
 guard changed: 0x58010..0x58014, first word 0x00000000, stored at 0x4c01c (main+0xc) in cycle 30 by worker 0

@@ -37,6 +37,7 @@ $ cd $T && printf '.supervisor\nk: br $m10\n' >k.s && : >empty.s && printf abc >
 > k.s --max-cycles 0
 > k.s --poison yes
 > k.s -D 7=1
+> k.s --json --trace
 > empty.s
 > k.s k.s k.t
 > END
@@ -78,6 +79,7 @@ $ cd $T && printf '.supervisor\nk: br $m10\n' >k.s && : >empty.s && printf abc >
 ~2 1 k.s --max-cycles 0: tessera: option --max-cycles: .*
 2 1 k.s --poison yes: tessera: option --poison: expected on or off, found yes
 ~2 1 k.s -D 7=1: tessera: .*
+~2 1 k.s --json --trace: tessera: option --json excludes .*
 2 1 empty.s: tessera: empty.s: expected code, found none
 ~2 1 k.s k.s k.t: tessera: k.t: .*
 big.npy
