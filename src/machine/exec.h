@@ -264,11 +264,11 @@ bool worker_run(TileState *tile, const TileShared *shared, int w, Cycles limit);
 /* Prints the instruction at x->pc to the trace file. */
 void exec_trace(const Exec *x);
 
-/* --- watch.c: around an instruction, when shared->observer is set */
+/* --- observe.c: around an instruction, when shared->observer is set */
 struct TileIssue;
-void watch_begin(const Exec *x, const Op *op, struct TileIssue *issue);
+void observe_begin(const Exec *x, const Op *op, struct TileIssue *issue);
 /* `next`: see TileIssue. */
-void watch_end(const Exec *x, bool is_good, Cycles next, struct TileIssue *issue);
+void observe_end(const Exec *x, bool is_good, Cycles next, struct TileIssue *issue);
 
 /* --- memory */
 

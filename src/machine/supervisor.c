@@ -471,14 +471,14 @@ TileStop tile_run(TileState *tile, const TileShared *shared, Cycles limit)
         tile->instructions++;
         TileIssue issue;
         if (__builtin_expect(shared->observer != NULL, 0)) {
-            watch_begin(&x, op, &issue);
+            observe_begin(&x, op, &issue);
             issue.allowed = tile->cycle;
             issue.ready = sources_ready(tile, timing, op, &issue.ready_register);
         }
         bool is_poison = (tile->m_poison & op->m_hard) != 0;
         bool goes_on = is_poison ? exec_poison_fault(&x, op) : op->run(&x, op);
         if (__builtin_expect(shared->observer != NULL, 0)) {
-            watch_end(&x, goes_on, x.cycle + (goes_on ? shadow_of(timing, &x, op) : 0), &issue);
+            observe_end(&x, goes_on, x.cycle + (goes_on ? shadow_of(timing, &x, op) : 0), &issue);
         }
         if (!goes_on && (tile->stop == TILE_STOP_FAULT || tile->stop == TILE_STOP_LIMIT)) {
             return tile->stop;

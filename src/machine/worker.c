@@ -228,7 +228,7 @@ static inline bool run_one(Exec *x, const Op *op)
 }
 
 /* run_one with a trace line or an observer. */
-static __attribute__((noinline)) bool run_watched(Exec *x, const Op *op, bool is_traced)
+static __attribute__((noinline)) bool run_observed(Exec *x, const Op *op, bool is_traced)
 {
     if (is_traced) {
         exec_trace(x);
@@ -237,10 +237,10 @@ static __attribute__((noinline)) bool run_watched(Exec *x, const Op *op, bool is
         return run_one(x, op);
     }
     TileIssue issue;
-    watch_begin(x, op, &issue);
+    observe_begin(x, op, &issue);
     bool is_good = run_one(x, op);
-    watch_end(x, is_good, x->cycle + (x->is_exited ? x->shared->timing.worker_slot_return : 0),
-              &issue);
+    observe_end(x, is_good, x->cycle + (x->is_exited ? x->shared->timing.worker_slot_return : 0),
+                &issue);
     return is_good;
 }
 
@@ -249,7 +249,7 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
     WorkerState *w = &tile->worker[number];
     const CodeCache *code = tile->code;
     const bool is_traced = shared->trace && tile->id.id == shared->trace_tile;
-    const bool is_watched = is_traced || shared->observer;
+    const bool is_observed = is_traced || shared->observer;
     Exec x = {.limit = limit,
               .tile = tile,
               .shared = shared,
@@ -266,7 +266,7 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
         if (!op && !(op = fetch(&x, pc))) {
             return false;
         }
-        if ((op->flags & OP_AMP) != 0 && !is_watched) {
+        if ((op->flags & OP_AMP) != 0 && !is_observed) {
             AmpRun run = exec_amp_run(&x, op);
             if (run == AMP_RUN_STOPPED) {
                 return false;
@@ -275,7 +275,7 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
                 continue;
             }
         }
-        if (w->rpt_count != 0 && pc == w->rpt_first && !is_watched) {
+        if (w->rpt_count != 0 && pc == w->rpt_first && !is_observed) {
             uint32_t page_number;
             const CodePage *page;
             const Op *body = plain_body(&x, &page, &page_number);
@@ -287,8 +287,8 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
             }
         }
         tile->instructions++;
-        if (__builtin_expect(is_watched, 0)) {
-            if (!run_watched(&x, op, is_traced)) {
+        if (__builtin_expect(is_observed, 0)) {
+            if (!run_observed(&x, op, is_traced)) {
                 return false;
             }
         } else if (!run_one(&x, op)) {

@@ -1,5 +1,5 @@
-/* Telling an observer (workbench.h) of one issue. watch_begin looks at what is known only before the instruction executes,
- * watch_end at what it did. Called only when there is an observer, so that nothing here needs to be fast.
+/* Telling an observer (workbench.h) of one issue. observe_begin looks at what is known only before the instruction executes,
+ * observe_end at what it did. Called only when there is an observer, so that nothing here needs to be fast.
  */
 #include "machine/exec.h"
 #include "machine/workbench.h"
@@ -43,7 +43,7 @@ static void find_store(const Exec *x, const Op *op, TileIssue *issue)
     issue->store_bytes = form.bytes;
 }
 
-void watch_begin(const Exec *x, const Op *op, TileIssue *issue)
+void observe_begin(const Exec *x, const Op *op, TileIssue *issue)
 {
     bool is_bundle = (op->flags & OP_BUNDLE) != 0;
     *issue = (TileIssue){.context = x->context,
@@ -60,7 +60,7 @@ void watch_begin(const Exec *x, const Op *op, TileIssue *issue)
     find_store(x, op, issue);
 }
 
-void watch_end(const Exec *x, bool is_good, Cycles next, TileIssue *issue)
+void observe_end(const Exec *x, bool is_good, Cycles next, TileIssue *issue)
 {
     issue->next = next;
     issue->is_refused = !is_good && x->tile->stop == TILE_STOP_FAULT;
