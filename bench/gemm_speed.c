@@ -76,8 +76,9 @@ static Rig *prepare(const Product *p)
     Object object;
     Resolved code;
     AsmIncludes includes = {.find = find_kernel_file};
-    CHECK_OK(asm_assemble(S("gemm.s"), program_text(&rig->arena, p), (AsmDefineSpan){0}, &includes,
-                          &rig->arena, scratch, &object, &err),
+    AsmOptions options = {.includes = &includes};
+    CHECK_OK(asm_assemble(S("gemm.s"), program_text(&rig->arena, p), &options, &rig->arena, scratch,
+                          &object, &err),
              err);
     CHECK_OK(object_resolve(&object, 1, RIG_SUPERVISOR, &rig->arena, scratch, &code, &err), err);
     rig_words(rig, RIG_SUPERVISOR, (const uint32_t *)(const void *)code.at, (int)(code.len / 4));

@@ -228,18 +228,21 @@ static bool define_outside(Asm *as, AsmDefineSpan defines)
     return true;
 }
 
-bool asm_assemble(Str file, Str text, AsmDefineSpan defines, const AsmIncludes *includes,
-                  Arena *keep, Arena scratch, Object *out, Error *err)
+bool asm_assemble(Str file, Str text, const AsmOptions *options, Arena *keep, Arena scratch,
+                  Object *out, Error *err)
 {
+    static const AsmOptions none = {0};
+    options = options ? options : &none;
     *out = (Object){.file = str_copy(file, keep)};
     Asm *as = arena_new(&scratch, Asm);
     as->keep = keep;
     as->err = err;
-    as->includes = includes;
+    as->includes = options->includes;
+    as->flags = options->flags;
     as->object = out;
     as->here = (Place){.file = file, .line = 1, .column = 1};
     as->scratch = scratch;
-    if (!section_select(as, S(".text"), true) || !define_outside(as, defines) ||
+    if (!section_select(as, S(".text"), true) || !define_outside(as, options->defines) ||
         !source_push(as, file, text)) {
         return false;
     }

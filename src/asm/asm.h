@@ -76,9 +76,15 @@ typedef struct AsmIncludes {
     bool (*find)(void *context, Str name, Str *text, Error *err);
 } AsmIncludes;
 
-/* Assembles one file. Errors name file:line:column and what was expected (the first one). */
-bool asm_assemble(Str file, Str text, AsmDefineSpan defines, const AsmIncludes *includes,
-                  Arena *keep, Arena scratch, Object *out, Error *err);
+typedef struct AsmOptions {
+    AsmDefineSpan defines;
+    const AsmIncludes *includes; /* NULL: no file can be included */
+    const IsaFlags *flags;       /* values of flag symbols; NULL: ours */
+} AsmOptions;
+
+/* Assembles one file; options NULL: none. Errors name file:line:column and what was expected (the first one). */
+bool asm_assemble(Str file, Str text, const AsmOptions *options, Arena *keep, Arena scratch,
+                  Object *out, Error *err);
 /* Address of every symbol after resolution. */
 typedef struct Resolved {
     uint8_t *at; /* bytes of all sections, laid out in order from `base` */
@@ -94,6 +100,6 @@ bool object_resolve(const Object *objects, int object_count, uint32_t base, Aren
 bool object_find(const Object *objects, int object_count, const Resolved *resolved, Str symbol,
                  uint32_t *address);
 /* Text of [0, len) as code at `base`; words of `context`; each line `address: words  text`; illegal words as `.long`.
- * Bundles are braces. With `plain` only re-assemblable text is printed. */
+ * Bundles are braces. With `plain` only re-assemblable text is printed. Flag values are named by `flags` (NULL: ours). */
 void asm_disassemble(Writer *writer, const uint8_t *code, isize len, uint32_t base,
-                     InsnContext context, bool plain);
+                     InsnContext context, bool plain, const IsaFlags *flags);

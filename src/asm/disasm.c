@@ -102,7 +102,7 @@ static void print_csr_comment(Writer *writer, const Code *code, const Insn *insn
 }
 
 void asm_disassemble(Writer *writer, const uint8_t *at, isize len, uint32_t base,
-                     InsnContext context, bool plain)
+                     InsnContext context, bool plain, const IsaFlags *flags)
 {
     Code code = {at, len, base,
                  context == CONTEXT_SUPERVISOR ? CONTEXT_SUPERVISOR : CONTEXT_WORKER};
@@ -130,12 +130,12 @@ void asm_disassemble(Writer *writer, const uint8_t *at, isize len, uint32_t base
             write_fmt(writer, ".long 0x%08x", word);
         } else if (halves == 2) {
             write_str(writer, S("{ "));
-            isa_print(writer, &insn[0]);
+            isa_print(writer, &insn[0], flags);
             write_str(writer, S(" ; "));
-            isa_print(writer, &insn[1]);
+            isa_print(writer, &insn[1], flags);
             write_str(writer, S(" }"));
         } else {
-            isa_print(writer, &insn[0]);
+            isa_print(writer, &insn[0], flags);
         }
         if (is_good && !plain) {
             print_csr_comment(writer, &code, &insn[0]);

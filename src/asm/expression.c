@@ -177,7 +177,6 @@ static int32_t parse_symbol(Parse *parse)
     Asm *as = parse->as;
     Node node = {.op = NODE_NUMBER, .column = cursor_column(parse->cursor)};
     Str name = cursor_name(parse->cursor);
-    uint32_t flag;
     if (str_equal(name, S("."))) {
         node.op = NODE_SYMBOL;
         node.left = symbol_here(as);
@@ -187,8 +186,9 @@ static int32_t parse_symbol(Parse *parse)
         node.number = 0x7c00;
         return add_node(as, node, parse->first);
     }
-    if (symbol_find(as, name) < 0 && flag_find(name, &flag)) {
-        node.number = flag;
+    int flag = flag_find(name);
+    if (flag >= 0 && symbol_find(as, name) < 0) {
+        node.number = isa_flag_value(as->flags, (FlagId)flag);
         return add_node(as, node, parse->first);
     }
     int32_t symbol = symbol_need(as, name);

@@ -168,6 +168,7 @@ typedef struct Asm {
     Arena scratch;
     Error *err;
     const AsmIncludes *includes;
+    const IsaFlags *flags;
     Object *object;
     Frame frame[FRAMES_MAX];
     int frame_count;

@@ -11,17 +11,19 @@ enum { DEFINES_MAX = 64, SOURCE_BYTES_MAX = 16 << 20 };
 typedef struct AsmArguments {
     const char *source, *output;
     int64_t base;
+    const char *isa_flags;
     bool is_listing;
     AsmDefine define[DEFINES_MAX];
     int define_count;
 } AsmArguments;
 
-enum { FLAG_OUTPUT, FLAG_BASE, FLAG_DEFINE, FLAG_LISTING };
+enum { FLAG_OUTPUT, FLAG_BASE, FLAG_DEFINE, FLAG_LISTING, FLAG_ISA_FLAGS };
 static const Flag asm_flags[] = {
     {"-o", "OUT.bin", "write the bytes to this file (default: the source's name with .bin)"},
     {"--base", "ADDR", "address of the first byte (default 0x4c010)"},
     {"-D", "NAME=VALUE", "set a symbol before assembling; without =VALUE it is 1"},
     {"--listing", NULL, "print addresses, words and source lines instead of writing bytes"},
+    {"--isa-flags", "F", "values of TAMP_, TSLIC_ ... symbols, as a vendor's header has them"},
 };
 
 static bool take_define(AsmArguments *arguments, const char *value, Error *err)
@@ -55,6 +57,9 @@ static bool take(void *context, int flag, const char *value, Error *err)
         return take_define(arguments, value, err);
     case FLAG_LISTING:
         arguments->is_listing = true;
+        return true;
+    case FLAG_ISA_FLAGS:
+        arguments->isa_flags = value;
         return true;
     default:
         break;
@@ -150,10 +155,17 @@ static bool assemble(const AsmArguments *arguments, Arena *keep, Arena scratch, 
     for (int i = 0; i < arguments->define_count; i++) {
         define[i] = arguments->define[i];
     }
+    AsmOptions options = {.defines = {define, arguments->define_count}, .includes = &includes};
+    IsaFlags flags;
+    if (arguments->isa_flags) {
+        if (!cli_isa_flags(arguments->isa_flags, keep, scratch, &flags, err)) {
+            return false;
+        }
+        options.flags = &flags;
+    }
     Object object;
     Resolved resolved;
-    if (!asm_assemble(path, source, (AsmDefineSpan){define, arguments->define_count}, &includes,
-                      keep, scratch, &object, err) ||
+    if (!asm_assemble(path, source, &options, keep, scratch, &object, err) ||
         !object_resolve(&object, 1, (uint32_t)arguments->base, keep, scratch, &resolved, err)) {
         return false;
     }

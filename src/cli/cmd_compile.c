@@ -11,7 +11,7 @@
 enum { KEEP_BYTES_LOG2 = 36 };
 
 typedef struct CompileFlags {
-    const char *model, *output;
+    const char *model, *output, *isa_flags;
     int64_t tiles, layers, threads, tile;
     uint32_t dump;
     Stage stop_after;
@@ -63,7 +63,8 @@ static const Flag flags[] = {
     [FLAG_SAVE_PLAN] = {"--save-plan", "F", "not in this version"},
     [FLAG_OPTIMIZE] = {"--optimize", "0", "0 in this version: no search"},
     [FLAG_PROFILE] = {"--profile", "none", "none in this version"},
-    [FLAG_ISA_FLAGS] = {"--isa-flags", "F", "not in this version"},
+    [FLAG_ISA_FLAGS] = {"--isa-flags", "F",
+                        "values of TAMP_, TSLIC_ ... symbols, as a vendor's header has them"},
 };
 
 static bool take_stages(const char *value, uint32_t *mask, Error *err)
@@ -147,6 +148,9 @@ static bool take(void *context, int flag, const char *value, Error *err)
         return take_only(flag, value, "normal", err);
     case FLAG_OPTIMIZE:
         return take_only(flag, value, "0", err);
+    case FLAG_ISA_FLAGS:
+        f->isa_flags = value;
+        return true;
     case FLAG_PROFILE:
         return take_only(flag, value, "none", err);
     default:
@@ -216,7 +220,10 @@ static bool compile_graph(const CompileFlags *f, const Model *model, Arena *keep
 {
     Writer out = writer_file(STDOUT_FILENO, keep), progress = writer_file(STDERR_FILENO, keep);
     KernelLibrary library;
-    if (!library_load(keep, scratch, &library, err))
+    IsaFlags isa_flags;
+    if (f->isa_flags != NULL && !cli_isa_flags(f->isa_flags, keep, scratch, &isa_flags, err))
+        return false;
+    if (!library_load(f->isa_flags != NULL ? &isa_flags : NULL, keep, scratch, &library, err))
         return false;
     CompileOptions options = {.tiles = (int32_t)f->tiles,
                               .threads = (int)f->threads,
@@ -280,7 +287,7 @@ int cmd_compile(int argc, char **argv)
     if (f.dump >> f.stop_after > 1)
         error_set(&err, ERROR_INPUT, NULL, "option --dump: a stage behind --stop-after");
     if (err.code == ERROR_NONE && f.output != NULL)
-        cli_output(f.output, &f.model, 1, &err);
+        cli_output(f.output, (const char *[]){f.model, f.isa_flags}, f.isa_flags ? 2 : 1, &err);
     if (err.code != ERROR_NONE || !compile_model(&f, &err))
         return cli_fail(&err);
     return 0;

@@ -8,18 +8,19 @@
 enum { CODE_BYTES_MAX = 16 << 20 };
 
 typedef struct DisasmArguments {
-    const char *file;
+    const char *file, *isa_flags;
     int64_t base;
     InsnContext context;
     bool is_plain;
 } DisasmArguments;
 
-enum { FLAG_BASE, FLAG_SUPERVISOR, FLAG_WORKER, FLAG_PLAIN };
+enum { FLAG_BASE, FLAG_SUPERVISOR, FLAG_WORKER, FLAG_PLAIN, FLAG_ISA_FLAGS };
 static const Flag disasm_flags[] = {
     {"--base", "ADDR", "address of the first byte (default 0x4c010)"},
     {"--supervisor", NULL, "the code is the supervisor's"},
     {"--worker", NULL, "the code is a worker's (default)"},
     {"--plain", NULL, "print text that assembles to the same bytes"},
+    {"--isa-flags", "F", "values of TAMP_, TSLIC_ ... symbols, as for asm"},
 };
 
 static bool take(void *context, int flag, const char *value, Error *err)
@@ -36,6 +37,9 @@ static bool take(void *context, int flag, const char *value, Error *err)
         return true;
     case FLAG_PLAIN:
         arguments->is_plain = true;
+        return true;
+    case FLAG_ISA_FLAGS:
+        arguments->isa_flags = value;
         return true;
     default:
         break;
@@ -65,15 +69,20 @@ int cmd_disasm(int argc, char **argv)
         error_set(&err, ERROR_INPUT, NULL, "option --base: expected a multiple of 4");
         return cli_fail(&err);
     }
-    Arena arena = arena_create(INT64_C(1) << 26);
+    Arena arena = arena_create(INT64_C(1) << 26), scratch = arena_create(INT64_C(1) << 26);
     Str bytes;
-    bool is_good = file_read(arguments.file, CODE_BYTES_MAX, &arena, &bytes, &err);
+    IsaFlags isa_flags;
+    bool is_good = file_read(arguments.file, CODE_BYTES_MAX, &arena, &bytes, &err) &&
+                   (!arguments.isa_flags ||
+                    cli_isa_flags(arguments.isa_flags, &arena, scratch, &isa_flags, &err));
     if (is_good) {
         Writer writer = writer_file(STDOUT_FILENO, &arena);
         asm_disassemble(&writer, (const uint8_t *)bytes.at, bytes.len, (uint32_t)arguments.base,
-                        arguments.context, arguments.is_plain);
+                        arguments.context, arguments.is_plain,
+                        arguments.isa_flags ? &isa_flags : NULL);
         is_good = cli_flush(&writer, &err);
     }
     arena_destroy(&arena);
+    arena_destroy(&scratch);
     return is_good ? 0 : cli_fail(&err);
 }

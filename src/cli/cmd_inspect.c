@@ -8,14 +8,16 @@
 typedef struct InspectFlags {
     const char *package;
     int64_t code_tile, tile;
-    bool is_json;
+    bool is_json, is_flags;
 } InspectFlags;
 
-enum { FLAG_CODE, FLAG_TILE, FLAG_JSON };
+enum { FLAG_CODE, FLAG_TILE, FLAG_ISA_FLAGS, FLAG_JSON };
 
 static const Flag flags[] = {
     [FLAG_CODE] = {"--code", "P", "disassemble the image of physical tile P"},
     [FLAG_TILE] = {"--tile", "P", "list the buffers of physical tile P by address"},
+    [FLAG_ISA_FLAGS] = {"--isa-flags", NULL,
+                        "list the values of flag symbols that the code was assembled with"},
     [FLAG_JSON] = {"--json", NULL, "as JSON"},
 };
 
@@ -27,6 +29,9 @@ static bool take(void *context, int flag, const char *value, Error *err)
         return cli_int("--code", value, 0, CHIP_TILES - 1, &f->code_tile, err);
     case FLAG_TILE:
         return cli_int("--tile", value, 0, CHIP_TILES - 1, &f->tile, err);
+    case FLAG_ISA_FLAGS:
+        f->is_flags = true;
+        return true;
     case FLAG_JSON:
         f->is_json = true;
         return true;
@@ -51,8 +56,9 @@ int cmd_inspect(int argc, char **argv)
     Package package;
     if (f.package == NULL)
         error_set(&err, ERROR_INPUT, NULL, "inspect needs P.ipuexe (see tessera inspect --help)");
-    else if (f.is_json + (f.code_tile >= 0) + (f.tile >= 0) > 1)
-        error_set(&err, ERROR_INPUT, NULL, "options --json, --code and --tile exclude each other");
+    else if (f.is_json + f.is_flags + (f.code_tile >= 0) + (f.tile >= 0) > 1)
+        error_set(&err, ERROR_INPUT, NULL,
+                  "options --json, --code, --tile and --isa-flags exclude each other");
     if (err.code != ERROR_NONE || !package_read(f.package, &keep, scratch, &package, &err))
         return cli_fail(&err);
     Writer out = writer_file(STDOUT_FILENO, &keep);
@@ -60,6 +66,8 @@ int cmd_inspect(int argc, char **argv)
         emit_print_code(&out, &package, (PhysTile){(uint16_t)f.code_tile});
     else if (f.tile >= 0)
         package_print_tile(&out, &package, (PhysTile){(uint16_t)f.tile}, scratch);
+    else if (f.is_flags)
+        package_print_flags(&out, &package);
     else
         package_print(&out, &package, f.is_json);
     return cli_flush(&out, &err) ? 0 : cli_fail(&err);

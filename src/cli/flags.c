@@ -127,6 +127,19 @@ bool cli_output(const char *output, const char *const *inputs, int input_count, 
     return file_probe(output, err);
 }
 
+bool cli_isa_flags(const char *path, Arena *keep, Arena scratch, IsaFlags *out, Error *err)
+{
+    Str text, name;
+    int ignored;
+    if (!file_read(path, ISA_FLAGS_BYTES_MAX, &scratch, &text, err) ||
+        !isa_flags_parse(str_of(path), text, keep, scratch, out, &ignored, &name, err))
+        return false;
+    if (ignored > 0)
+        fprintf(stderr, "%s: %d unknown symbol%s ignored, first %.*s\n", path, ignored,
+                ignored == 1 ? "" : "s", STR_ARG(str_shown(name, &scratch)));
+    return true;
+}
+
 int64_t cli_peak_bytes(void)
 {
     struct rusage usage;

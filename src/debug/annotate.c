@@ -107,11 +107,11 @@ static void print_source(Writer *out, Str text)
 }
 
 /* The halves of a bundle below each other. */
-static void print_code(Writer *out, const Issued *at, Arena scratch)
+static void print_code(Writer *out, const Issued *at, const IsaFlags *flags, Arena scratch)
 {
     Writer code = writer_buffer(&scratch);
     isa_print_code(&code, at->word[0], at->word[1],
-                   at->is_worker ? CONTEXT_WORKER : CONTEXT_SUPERVISOR);
+                   at->is_worker ? CONTEXT_WORKER : CONTEXT_SUPERVISOR, flags);
     Str rest = writer_text(&code), first = str_cut(&rest, ';');
     write_fmt(out, "%.*s\n", STR_ARG(str_trim(first)));
     if (rest.len > 0) {

@@ -21,12 +21,14 @@ typedef struct Target {
     Resolved code, launcher;
     uint32_t entry; /* of the launcher */
     AsmDefineSpan defines;
+    const IsaFlags *flags; /* values of flag symbols; NULL: ours */
 } Target;
 
 typedef struct TargetOptions {
     const char *const *paths;
     int path_count;
     AsmDefineSpan defines;
+    const IsaFlags *flags; /* NULL: ours */
     int64_t base;
     const char *entry;  /* place; NULL: the global named as the first file, else the base */
     const char *vertex; /* place, vertex base of the workers; NULL: start of SRAM */

@@ -127,7 +127,7 @@ void moment_print(Writer *out, const Moment *moment, bool is_done, const Record 
     pc_print(out, moment->pc, target);
     write_str(out, S("  "));
     isa_print_code(out, moment->word[0], moment->word[1],
-                   moment->context < 0 ? CONTEXT_SUPERVISOR : CONTEXT_WORKER);
+                   moment->context < 0 ? CONTEXT_SUPERVISOR : CONTEXT_WORKER, target->flags);
     if (moment->is_refused || !is_done) {
         write_str(out, is_done ? S(" -> fault\n") : S("\n"));
         return;
@@ -207,7 +207,7 @@ void fault_explain(Writer *out, const Fault *fault, const TileView *view, const 
         word = view->word[(fault->pc - SRAM_BASE) / 4];
         next = range_in_sram(fault->pc, 8) ? view->word[(fault->pc - SRAM_BASE) / 4 + 1] : 0;
         write_str(out, S(": "));
-        isa_print_code(out, word, next, context);
+        isa_print_code(out, word, next, context, target->flags);
         Insn insn = isa_decode(word, next, LANE_MAIN, context);
         collect_registers(&insn, &m, &a);
         if (fault->context >= 0 && word >> 31 != 0) {

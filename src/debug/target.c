@@ -34,8 +34,8 @@ static bool add_text(Target *target, Str file, Str text, AsmDefineSpan defines, 
     IncludeContext include = {str_slice(file, 0, behind_slash(file)), keep};
     AsmIncludes includes = {&include, find_include};
     target->text[target->count] = text;
-    return asm_assemble(file, text, defines, &includes, keep, scratch,
-                        &target->object[target->count++], err);
+    AsmOptions options = {.defines = defines, .includes = &includes, .flags = target->flags};
+    return asm_assemble(file, text, &options, keep, scratch, &target->object[target->count++], err);
 }
 
 /* Number of the first section of an object among all sections. */
@@ -249,7 +249,8 @@ bool target_build(const TargetOptions *options, Arena *keep, Arena scratch, Targ
     ASSERT(options->base >= 0 && options->base <= UINT32_MAX);
     *out = (Target){.object = arena_array(keep, Object, options->path_count + 1),
                     .text = arena_array(keep, Str, options->path_count + 1),
-                    .defines = options->defines};
+                    .defines = options->defines,
+                    .flags = options->flags};
     for (int i = 0; i < options->path_count; i++) {
         Str text;
         if (!file_read(options->paths[i], SOURCE_BYTES_MAX, keep, &text, err) ||

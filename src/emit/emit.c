@@ -281,6 +281,7 @@ bool emit_package(const Work *work, const Placement *placement, const Schedule *
 {
     *out = (Package){.compiler_version = info->compiler_version,
                      .model = info->model,
+                     .isa_flags = library->flags,
                      .graph_digest = info->digest};
     EmitJob job = {.work = work, .placement = placement, .schedule = schedule};
     Resolved resolved;
@@ -323,10 +324,6 @@ bool emit_package(const Work *work, const Placement *placement, const Schedule *
     add_phases(&job, out, keep);
     add_regions(&job, out, keep);
     add_memory_summary(&job, out, scratch);
-#define FLAG(name, value, enumeration)                                                             \
-    *vec_push(&out->isa_flags, keep) = (IsaFlag){S(#name), value};
-#include "isa/flags.def"
-#undef FLAG
     return true;
 }
 
@@ -339,6 +336,6 @@ void emit_print_code(Writer *writer, const Package *package, PhysTile tile)
                   segment->address, segment->bytes, segment->flags);
         if (segment->flags & SEGMENT_EXECUTE)
             asm_disassemble(writer, segment->at, segment->bytes, segment->address,
-                            CONTEXT_SUPERVISOR, false);
+                            CONTEXT_SUPERVISOR, false, package->isa_flags);
     }
 }

@@ -151,7 +151,7 @@ void row_print(Writer *writer, const uint32_t *words, isize count)
         }
         Insn insn = isa_decode(words[at], at + 1 < count ? words[at + 1] : 0, LANE_MAIN,
                                CONTEXT_SUPERVISOR);
-        isa_print(writer, &insn);
+        isa_print(writer, &insn, NULL);
         for (int i = 0; i < step.control_count; i++) {
             const RowControl *control = &step.control[i];
             const char *format =

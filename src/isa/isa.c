@@ -228,6 +228,7 @@ static void build_form(const FormSource *source, InsnForm *form, FormFields *fie
             run_field(source->pattern, operand->letter, field, index);
         }
         if (operand->kind == OPERAND_ENUM) {
+            operand->family = (uint8_t)flag_family_of(operand->enumeration, form->mnemonic);
             for (int s = 0; s < field->segment_count[index]; s++) {
                 const Segment *segment = &field->segment[index][s];
                 int end = segment->operand_lo + __builtin_popcount(segment->mask);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/writer.h"
+#include "isa/flags.h"
 
 /* One value per form, INSN_<form> as in instructions.tsv: INSN_add_mmmn_zi. */
 typedef enum InsnCode {
@@ -35,7 +36,7 @@ typedef enum OperandKind {
     OPERAND_CSR,  /* CSR number 0..255 (upper CSRs without the 0x100) */
     OPERAND_CCCS, /* coefficient index 0..63 */
     OPERAND_VTX,  /* vertex offset of `run`: operand value in units of 4 bytes, as encoded */
-    OPERAND_ENUM, /* flag field of `bits`; `enumeration` names the family (amp6, gina12, stride2x2, round4, synczone4 ...) */
+    OPERAND_ENUM, /* flag field of `bits`; `enumeration` names its kind (amp6, gina12, stride2x2, round4, synczone4 ...) */
     OPERAND_PAYLOAD, /* second word of sendpicp */
 } OperandKind;
 
@@ -60,6 +61,7 @@ typedef struct InsnOperand {
     bool
         is_updated; /* the instruction writes this register as well as reading it (+=, ++, (rw), ...) */
     char enumeration[12];
+    uint8_t family; /* FlagFamily of an OPERAND_ENUM: whose symbols its values are */
 } InsnOperand;
 
 typedef struct InsnForm {
@@ -96,11 +98,13 @@ uint32_t isa_word(InsnCode code, uint32_t a, uint32_t b, uint32_t d, uint32_t e)
  * that the operand kind cannot hold (odd pairs). `lane` restricts halves of bundles only: a word with bit 31 clear stands
  * alone and is found in either lane. */
 Insn isa_decode(uint32_t word, uint32_t next, InsnLane lane, InsnContext context);
-/* Assembly text that assembles to the same word: "ld64step $a0:1, $mzero, $m2+=, 1". */
-void isa_print(Writer *writer, const Insn *insn);
+/* Assembly text that assembles to the same word: "ld64step $a0:1, $mzero, $m2+=, 1". Values that are published nowhere are
+ * printed as symbols of `flags` (NULL: ours). */
+void isa_print(Writer *writer, const Insn *insn, const IsaFlags *flags);
 /* What a context executes at a word: an instruction, or with bit 31 of a worker's word set a bundle of it and `next`; `.long` for
  * illegal words. */
-void isa_print_code(Writer *writer, uint32_t word, uint32_t next, InsnContext context);
+void isa_print_code(Writer *writer, uint32_t word, uint32_t next, InsnContext context,
+                    const IsaFlags *flags);
 
 /* CSRs (isa/csr.def): index 0..511. */
 typedef enum Csr {
@@ -113,11 +117,9 @@ int csr_find(Str name, InsnContext context);
 /* Empty when the index is not a CSR of that context. */
 Str csr_name(int index, InsnContext context);
 
-/* Flag symbols (TAMP_F16V4_E4_P0, TSTACC_P0 ...), isa/flags.def: values published nowhere, ours, unverified (decisions.md A9). */
-bool flag_find(Str name, uint32_t *value);
-/* Enumeration values used by kernels and the machine. */
+/* Meanings of flag symbols (isa/flags.h), for kernels and the machine: the values of flags.def. */
 enum {
-#define FLAG(name, value, enumeration) FLAG_##name = value,
+#define FLAG(name, value, family, source) FLAG_##name = value,
 #include "isa/flags.def"
 #undef FLAG
 };

@@ -1,4 +1,4 @@
-/* Names of CSRs and flag symbols, straight from isa/csr.def and isa/flags.def. */
+/* Names of CSRs, straight from isa/csr.def. */
 #include "isa/isa.h"
 
 typedef struct CsrRow {
@@ -11,17 +11,6 @@ static const CsrRow csrs[] = {
 #define CSR(name, index, context, writable) {{#name, (isize)sizeof #name - 1}, index, context},
 #include "isa/csr.def"
 #undef CSR
-};
-
-typedef struct FlagRow {
-    Str name;
-    uint32_t value;
-} FlagRow;
-
-static const FlagRow flags[] = {
-#define FLAG(name, value, enumeration) {{#name, (isize)sizeof #name - 1}, value},
-#include "isa/flags.def"
-#undef FLAG
 };
 
 static bool is_in_context(const CsrRow *row, InsnContext context)
@@ -48,15 +37,4 @@ Str csr_name(int index, InsnContext context)
         }
     }
     return (Str){0};
-}
-
-bool flag_find(Str name, uint32_t *value)
-{
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        if (str_equal(flags[i].name, name)) {
-            *value = flags[i].value;
-            return true;
-        }
-    }
-    return false;
 }

@@ -45,7 +45,8 @@ static void print_register(Writer *writer, const InsnOperand *operand, uint32_t 
     write_fmt(writer, "%s", operand->suffix);
 }
 
-static void print_operand(Writer *writer, const InsnForm *form, int index, uint32_t value)
+static void print_operand(Writer *writer, const InsnForm *form, int index, uint32_t value,
+                          const IsaFlags *flags)
 {
     const InsnOperand *operand = &form->operand[index];
     switch (operand->kind) {
@@ -66,6 +67,15 @@ static void print_operand(Writer *writer, const InsnForm *form, int index, uint3
             write_fmt(writer, "$%.*s", STR_ARG(name));
         } else {
             write_fmt(writer, "0x%x", value);
+        }
+        break;
+    }
+    case OPERAND_ENUM: {
+        int id = flag_of_value(flags, (FlagFamily)operand->family, value);
+        if (id >= 0 && !flag_symbol((FlagId)id)->is_documented) {
+            write_str(writer, flag_symbol((FlagId)id)->name);
+        } else {
+            write_fmt(writer, "%u", value);
         }
         break;
     }
@@ -107,7 +117,7 @@ static void print_mnemonic(Writer *writer, const InsnForm *form, const uint32_t 
     write_fmt(writer, "%s", form->mnemonic);
 }
 
-void isa_print(Writer *writer, const Insn *insn)
+void isa_print(Writer *writer, const Insn *insn, const IsaFlags *flags)
 {
     InsnCode code = (InsnCode)insn->code;
     if (code == INSN_NONE) {
@@ -126,29 +136,30 @@ void isa_print(Writer *writer, const Insn *insn)
     print_mnemonic(writer, form, insn->operand);
     for (int i = 0; i < form->operand_count; i++) {
         write_str(writer, i == 0 ? S(" ") : S(", "));
-        print_operand(writer, form, i, insn->operand[i]);
+        print_operand(writer, form, i, insn->operand[i], flags);
     }
 }
 
 static void print_or_word(Writer *writer, uint32_t word, uint32_t next, InsnLane lane,
-                          InsnContext context)
+                          InsnContext context, const IsaFlags *flags)
 {
     Insn insn = isa_decode(word, next, lane, context);
     if (insn.code == INSN_NONE) {
         write_fmt(writer, ".long 0x%08x", word);
     } else {
-        isa_print(writer, &insn);
+        isa_print(writer, &insn, flags);
     }
 }
 
-void isa_print_code(Writer *writer, uint32_t word, uint32_t next, InsnContext context)
+void isa_print_code(Writer *writer, uint32_t word, uint32_t next, InsnContext context,
+                    const IsaFlags *flags)
 {
     bool is_bundle = context == CONTEXT_WORKER && word >> 31 != 0;
     write_str(writer, is_bundle ? S("{ ") : S(""));
-    print_or_word(writer, word, next, LANE_MAIN, context);
+    print_or_word(writer, word, next, LANE_MAIN, context, flags);
     if (is_bundle) {
         write_str(writer, S(" ; "));
-        print_or_word(writer, next, 0, LANE_AUX, context);
+        print_or_word(writer, next, 0, LANE_AUX, context, flags);
         write_str(writer, S(" }"));
     }
 }

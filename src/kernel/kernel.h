@@ -71,11 +71,13 @@ typedef struct KernelCall {
 typedef struct KernelLibrary {
     Object *objects;
     int object_count;
-    uint32_t code_bytes; /* all kernels, resolved */
+    uint32_t code_bytes;   /* all kernels, resolved */
+    const IsaFlags *flags; /* that they were assembled with; NULL: ours */
 } KernelLibrary;
 
-/* Assembles every embedded kernel. */
-bool library_load(Arena *keep, Arena scratch, KernelLibrary *out, Error *err);
+/* Assembles every embedded kernel with these values of flag symbols (NULL: ours), which live as long as the library. */
+bool library_load(const IsaFlags *flags, Arena *keep, Arena scratch, KernelLibrary *out,
+                  Error *err);
 /* The row of kernels.def, parsed. Never NULL for a valid id. */
 const Kernel *kernel_of(KernelId id);
 KernelId kernel_find(Str name);

@@ -19,22 +19,24 @@ static bool find_file(void *context, Str name, Str *text, Error *err)
     return error_set(err, ERROR_INPUT, NULL, "no such kernel file");
 }
 
-static bool assemble_kernel(KernelId id, Arena *keep, Arena scratch, Object *out, Error *err)
+static bool assemble_kernel(KernelId id, const IsaFlags *flags, Arena *keep, Arena scratch,
+                            Object *out, Error *err)
 {
     Str file = str_format(&scratch, "%.*s.s", STR_ARG(kernel_of(id)->name)), text;
     if (!find_file(NULL, file, &text, err)) {
         return error_context(err, "%.*s", STR_ARG(file));
     }
     AsmIncludes includes = {.find = find_file};
-    return asm_assemble(str_copy(file, keep), text, (AsmDefineSpan){0}, &includes, keep, scratch,
-                        out, err);
+    AsmOptions options = {.includes = &includes, .flags = flags};
+    return asm_assemble(str_copy(file, keep), text, &options, keep, scratch, out, err);
 }
 
-bool library_load(Arena *keep, Arena scratch, KernelLibrary *out, Error *err)
+bool library_load(const IsaFlags *flags, Arena *keep, Arena scratch, KernelLibrary *out, Error *err)
 {
-    *out = (KernelLibrary){.objects = arena_array(keep, Object, KERNEL_COUNT)};
+    *out = (KernelLibrary){.objects = arena_array(keep, Object, KERNEL_COUNT), .flags = flags};
     for (int id = 1; id < KERNEL_COUNT; id++) {
-        if (!assemble_kernel((KernelId)id, keep, scratch, &out->objects[out->object_count], err)) {
+        if (!assemble_kernel((KernelId)id, flags, keep, scratch, &out->objects[out->object_count],
+                             err)) {
             return false;
         }
         out->object_count++;

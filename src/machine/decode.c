@@ -417,6 +417,8 @@ static Op build_op(TileState *tile, const TileShared *shared, const Insn *insn, 
         const InsnOperand *operand = &form->operand[i];
         uint32_t value = insn->operand[i];
         if (registers_of(operand->kind) == 0) {
+            /* Executors see the constants FLAG_*, whatever numbers the code has for them. */
+            value = flag_canonical(shared->flags, (FlagFamily)operand->family, value);
             *(immediates++ ? &op.imm2 : &op.imm) = (int32_t)value;
             if (i < 5) {
                 op.r[i] = OP_IMMEDIATE;

@@ -36,7 +36,8 @@ struct Machine {
     TileState *tiles;
     Fabric *fabric;
     bool *is_active;
-    bool is_at_host, has_failed;
+    IsaFlags flags; /* of the package */
+    bool is_at_host, has_failed, is_loaded;
     Cycles deadline; /* absolute clock; 0: none */
     Cycles host_release, host_arrival;
     int64_t phases, exchanged_words;
@@ -238,25 +239,6 @@ static void load_image(void *context, isize index, int worker)
     }
 }
 
-/* The package was assembled with one table of flag values, this machine executes another. */
-static bool check_flags(const Package *package, Error *err)
-{
-    for (isize i = 0; i < package->isa_flags.len; i++) {
-        const IsaFlag *flag = &package->isa_flags.at[i];
-        uint32_t value;
-        if (!flag_find(flag->name, &value)) {
-            return error_set(err, ERROR_INPUT, "package", "isa flag %.*s is unknown here",
-                             STR_ARG(flag->name));
-        }
-        if (value != flag->value) {
-            return error_set(err, ERROR_INPUT, "package",
-                             "isa flag %.*s is %u in the package, the machine executes %u",
-                             STR_ARG(flag->name), flag->value, value);
-        }
-    }
-    return true;
-}
-
 static void choose_pages(Machine *machine, const Package *package)
 {
     size_t bytes = 0;
@@ -331,8 +313,14 @@ void machine_destroy(Machine *machine)
 
 bool machine_load(Machine *machine, const Package *package, Error *err)
 {
-    if (!check_flags(package, err)) {
-        return false;
+    ASSERT(!machine->is_loaded); /* decoded code depends on the flags */
+    if (!isa_flags_check(package->isa_flags, err)) {
+        return error_context(err, "package");
+    }
+    machine->is_loaded = true;
+    if (package->isa_flags) {
+        machine->flags = *package->isa_flags;
+        machine->shared.flags = &machine->flags;
     }
     choose_pages(machine, package);
     Load load = {machine, package};

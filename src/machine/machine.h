@@ -66,7 +66,8 @@ typedef struct MachineCounters {
 
 Machine *machine_create(const MachineOptions *options);
 void machine_destroy(Machine *machine);
-/* Loads all images; every tile starts at its entry with the supervisor running, clock 0. */
+/* Loads all images, once a machine; every tile starts at its entry with the supervisor running, clock 0. Code is decoded with the
+ * package's table of flag values; ERROR_INPUT when two of them cannot be told apart. */
 bool machine_load(Machine *machine, const Package *package, Error *err);
 /* Tests: writes bytes to a tile and (entry != 0) makes it a running tile starting at entry. */
 void machine_load_tile(Machine *machine, PhysTile tile, uint32_t address, const void *bytes,

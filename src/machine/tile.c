@@ -144,7 +144,8 @@ void exec_trace(const Exec *x)
     if (x->pc + 8 <= SRAM_END) {
         memcpy(&next, sram_at(x, x->pc + 4), 4);
     }
-    isa_print_code(&writer, word, next, x->worker ? CONTEXT_WORKER : CONTEXT_SUPERVISOR);
+    isa_print_code(&writer, word, next, x->worker ? CONTEXT_WORKER : CONTEXT_SUPERVISOR,
+                   x->shared->flags);
     Str text = writer_text(&writer);
     char name[2] = {x->worker ? (char)('0' + x->context) : 's', 0};
     fprintf(x->shared->trace, "%lld %s 0x%05x %.*s\n", (long long)x->cycle, name, x->pc,

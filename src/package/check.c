@@ -261,17 +261,20 @@ static bool check_debug(const Package *package, Error *err)
                              STR_ARG(region->name), region->count, region->bytes, region->address);
         }
     }
-    for (isize i = 0; i < package->isa_flags.len; i++) {
-        if (!check_name(package->isa_flags.at[i].name, "isa flag", i, err)) {
-            return false;
-        }
-    }
     for (isize i = 0; i < package->phases.len; i++) {
         if (!check_text(package->phases.at[i].name, "phase name", err)) {
             return false;
         }
     }
     return true;
+}
+
+static bool check_isa_flags(const Package *package, Error *err)
+{
+    if (!isa_flags_check(package->isa_flags, err)) {
+        return error_context(err, "package: isa flags");
+    }
+    return check_text(isa_flags_source(package->isa_flags), "source of the isa flags", err);
 }
 
 bool package_check(const Package *package, Arena scratch, Error *err)
@@ -297,5 +300,6 @@ bool package_check(const Package *package, Arena scratch, Error *err)
     return check_text(package->compiler_version, "compiler version", err) &&
            check_text(package->model, "model name", err) &&
            check_text(package->graph_digest, "graph digest", err) &&
-           check_bindings(package, scratch, err) && check_debug(package, err);
+           check_bindings(package, scratch, err) && check_debug(package, err) &&
+           check_isa_flags(package, err);
 }

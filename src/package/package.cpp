@@ -104,8 +104,8 @@ size_t estimate_words(const Package *package)
     for (isize i = 0; i < package->regions.len; i++) {
         bytes += 56 + package->regions.at[i].name.len;
     }
-    for (isize i = 0; i < package->isa_flags.len; i++) {
-        bytes += 48 + package->isa_flags.at[i].name.len;
+    for (int id = 0; id < FLAG_ID_COUNT; id++) {
+        bytes += 48 + flag_symbol(FlagId(id))->name.len;
     }
     return size_t(bytes / 8);
 }
@@ -232,12 +232,15 @@ void put_debug(wire::Application::Builder app, const Package *package)
 
 void put_extensions(wire::Application::Builder app, const Package *package)
 {
-    auto flags = app.initIsaFlags(unsigned(package->isa_flags.len));
-    for (isize i = 0; i < package->isa_flags.len; i++) {
-        PUT_TEXT(flags[unsigned(i)], Name, package->isa_flags.at[i].name);
-        flags[unsigned(i)].setValue(package->isa_flags.at[i].value);
+    const IsaFlags *flags = package->isa_flags;
+    auto list = app.initIsaFlags(FLAG_ID_COUNT);
+    for (unsigned id = 0; id < FLAG_ID_COUNT; id++) {
+        PUT_TEXT(list[id], Name, flag_symbol(FlagId(id))->name);
+        list[id].setValue(isa_flag_value(flags, FlagId(id)));
+        list[id].setIsGiven(isa_flag_is_given(flags, FlagId(id)));
     }
-    app.setIsaFlagsVerified(package->isa_flags_verified);
+    app.setIsaFlagsVerified(isa_flags_verified(flags));
+    PUT_TEXT(app, IsaFlagsSource, isa_flags_source(flags));
     auto phases = app.initPhases(unsigned(package->phases.len));
     for (isize i = 0; i < package->phases.len; i++) {
         const PhaseRecord *from = &package->phases.at[i];
@@ -497,15 +500,37 @@ int64_t get_bytes(uint64_t value)
     return int64_t(value);
 }
 
+/* Symbols that the file does not name keep our value; check.c looks at the values. */
+void get_isa_flags(wire::Application::Reader app, Arena *keep, Package *out)
+{
+    IsaFlags *flags = take<IsaFlags>(keep, 1);
+    *flags = isa_flags_default();
+    bool is_named[FLAG_ID_COUNT] = {};
+    for (auto from : app.getIsaFlags()) {
+        Str name = get_text(from.getName());
+        int id = flag_find(name);
+        if (id < 0) {
+            refuse("isa flag \"%.*s\" is unknown in this version",
+                   int(name.len < 100 ? name.len : 100), name.at);
+        }
+        if (is_named[id]) {
+            refuse("isa flag %.*s has two values", STR_ARG(name));
+        }
+        is_named[id] = true;
+        flags->value[id] = from.getValue();
+        flags->is_given[id] = from.getIsGiven() && !flag_symbol(FlagId(id))->is_documented;
+    }
+    flags->source = get_text(app.getIsaFlagsSource());
+    if (app.getIsaFlagsVerified() != isa_flags_verified(flags)) {
+        refuse("isa flags are said to be %s, their values are not",
+               app.getIsaFlagsVerified() ? "verified" : "unverified");
+    }
+    out->isa_flags = flags;
+}
+
 void get_extensions(wire::Application::Reader app, Arena *keep, Package *out)
 {
-    auto flags = app.getIsaFlags();
-    out->isa_flags.len = out->isa_flags.cap = flags.size();
-    out->isa_flags.at = take<IsaFlag>(keep, flags.size());
-    for (unsigned i = 0; i < flags.size(); i++) {
-        out->isa_flags.at[i] = IsaFlag{get_text(flags[i].getName()), flags[i].getValue()};
-    }
-    out->isa_flags_verified = app.getIsaFlagsVerified();
+    get_isa_flags(app, keep, out);
     auto phases = app.getPhases();
     out->phases.len = out->phases.cap = phases.size();
     out->phases.at = take<PhaseRecord>(keep, phases.size());

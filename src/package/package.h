@@ -1,6 +1,6 @@
 /* package: the application file (.ipuexe): tile images, bindings, packing records, debug records. Read, write, validate.
  * takes: Package, or bytes of a file       gives: bytes of a file, or a validated Package
- * uses: base chip tensor
+ * uses: base chip isa tensor
  * never: compiler records
  *
  * Cap'n Proto, schema of reference/host-and-package.md 5 with our fields appended to Application (decisions.md A2).
@@ -9,6 +9,7 @@
 #pragma once
 #include "base/base.h"
 #include "chip/chip.h"
+#include "isa/flags.h"
 #include "tensor/tensor.h"
 
 enum { SEGMENT_READ = 1, SEGMENT_WRITE = 2, SEGMENT_EXECUTE = 4 };
@@ -82,12 +83,6 @@ typedef struct DebugRegion {
 } DebugRegion;
 VEC(DebugRegion);
 
-typedef struct IsaFlag {
-    Str name;
-    uint32_t value;
-} IsaFlag;
-VEC(IsaFlag);
-
 typedef struct Package {
     Str compiler_version;
     Str model;          /* name of the network, for messages */
@@ -98,8 +93,7 @@ typedef struct Package {
     PhaseRecordVec phases;
     DebugSymbolVec symbols;
     DebugRegionVec regions;
-    IsaFlagVec isa_flags;
-    bool isa_flags_verified;
+    const IsaFlags *isa_flags; /* that the code was assembled with; NULL: ours */
     Str graph_digest; /* of graph_digest: weights must belong to the same graph; may be empty */
     int32_t tiles_used;
     int64_t tile_bytes_min, tile_bytes_median,
@@ -116,5 +110,7 @@ bool package_read(const char *path, Arena *keep, Arena scratch, Package *out, Er
 bool package_parse(Str bytes, Arena *keep, Arena scratch, Package *out, Error *err);
 /* What `tessera inspect` shows: header, bindings, phases, memory summary; `as_json` for scripts. */
 void package_print(Writer *writer, const Package *package, bool as_json);
+/* The table of flag values as lines that `--isa-flags` reads, with the source of each value as comment. */
+void package_print_flags(Writer *writer, const Package *package);
 /* The buffers of one tile by address (they share addresses when their lifetimes do not meet). */
 void package_print_tile(Writer *writer, const Package *package, PhysTile tile, Arena scratch);

@@ -83,15 +83,60 @@ static void print_phases(Writer *writer, const Package *package)
               (unsigned long long)executed, (unsigned long long)events);
 }
 
+/* How many symbols have a value from the file, a documented one, an unverified one of ours. */
+typedef struct FlagCounts {
+    int given, documented, unverified;
+} FlagCounts;
+
+static FlagCounts count_flags(const Package *package)
+{
+    FlagCounts counts = {0};
+    for (int id = 0; id < FLAG_ID_COUNT; id++) {
+        bool is_documented = flag_symbol((FlagId)id)->is_documented;
+        bool is_given = isa_flag_is_given(package->isa_flags, (FlagId)id);
+        counts.documented += is_documented;
+        counts.given += is_given;
+        counts.unverified += !is_documented && !is_given;
+    }
+    return counts;
+}
+
+static void print_flag_counts(Writer *writer, const Package *package)
+{
+    FlagCounts counts = count_flags(package);
+    write_fmt(writer, "isa flags      %d documented, %d unverified", counts.documented,
+              counts.unverified);
+    if (counts.given > 0) {
+        write_fmt(writer, ", %d from %.*s", counts.given,
+                  STR_ARG(isa_flags_source(package->isa_flags)));
+    }
+    write_str(writer, S("\n"));
+}
+
+void package_print_flags(Writer *writer, const Package *package)
+{
+    for (int id = 0; id < FLAG_ID_COUNT; id++) {
+        const FlagSymbol *symbol = flag_symbol((FlagId)id);
+        bool is_given = isa_flag_is_given(package->isa_flags, (FlagId)id);
+        Str source = isa_flags_source(package->isa_flags);
+        write_fmt(writer, "%-32.*s %4u // %s", STR_ARG(symbol->name),
+                  isa_flag_value(package->isa_flags, (FlagId)id),
+                  symbol->is_documented ? "documented"
+                  : is_given            ? "from "
+                                        : "unverified");
+        write_fmt(writer, "%.*s\n", is_given ? (int)source.len : 0, source.at);
+    }
+}
+
 static void print_text(Writer *writer, const Package *package)
 {
     write_fmt(
         writer,
         "model          %.*s\ncompiler       %.*s\ngraph          %.*s\ntarget         ipu21\n"
-        "tiles used     %d of %d\nisa flags      %td, %s\n",
+        "tiles used     %d of %d\n",
         STR_ARG(package->model), STR_ARG(package->compiler_version), STR_ARG(package->graph_digest),
-        package->tiles_used, CHIP_TILES, package->isa_flags.len,
-        package->isa_flags_verified ? "verified" : "not verified");
+        package->tiles_used, CHIP_TILES);
+    print_flag_counts(writer, package);
     write_fmt(writer, "image bytes    %lld in %td segments\n", (long long)segment_bytes_of(package),
               package->segments.len);
     write_fmt(writer, "tile bytes     min %lld, median %lld, max %lld of %d\n",
@@ -144,6 +189,26 @@ static void print_json_phases(Writer *writer, const Package *package)
     write_str(writer, S("]"));
 }
 
+static void print_json_flags(Writer *writer, const Package *package)
+{
+    write_fmt(writer, ",\n \"isa_flags_verified\": %s, \"isa_flags_source\": ",
+              isa_flags_verified(package->isa_flags) ? "true" : "false");
+    write_json_str(writer, isa_flags_source(package->isa_flags));
+    write_str(writer, S(", \"isa_flags\": ["));
+    for (int id = 0; id < FLAG_ID_COUNT; id++) {
+        const FlagSymbol *symbol = flag_symbol((FlagId)id);
+        bool is_given = isa_flag_is_given(package->isa_flags, (FlagId)id);
+        write_fmt(writer, "%s\n  {\"name\": ", id == 0 ? "" : ",");
+        write_json_str(writer, symbol->name);
+        write_fmt(writer, ", \"value\": %u, \"source\": \"%s\"}",
+                  isa_flag_value(package->isa_flags, (FlagId)id),
+                  symbol->is_documented ? "documented"
+                  : is_given            ? "file"
+                                        : "unverified");
+    }
+    write_str(writer, S("]"));
+}
+
 static void print_json(Writer *writer, const Package *package)
 {
     write_str(writer, S("{\"model\": "));
@@ -153,15 +218,15 @@ static void print_json(Writer *writer, const Package *package)
     write_str(writer, S(", \"graph\": "));
     write_json_str(writer, package->graph_digest);
     write_fmt(writer,
-              ", \"target\": \"ipu21\", \"tiles_used\": %d, \"isa_flags_verified\": %s,\n "
+              ", \"target\": \"ipu21\", \"tiles_used\": %d,\n "
               "\"image_bytes\": %lld, \"segments\": %td,\n \"tile_bytes\": {\"min\": %lld, "
               "\"median\": %lld, \"max\": %lld, \"sram\": %d}",
-              package->tiles_used, package->isa_flags_verified ? "true" : "false",
-              (long long)segment_bytes_of(package), package->segments.len,
+              package->tiles_used, (long long)segment_bytes_of(package), package->segments.len,
               (long long)package->tile_bytes_min, (long long)package->tile_bytes_median,
               (long long)package->tile_bytes_max, SRAM_BYTES);
     print_json_bindings(writer, package);
     print_json_phases(writer, package);
+    print_json_flags(writer, package);
     write_str(writer, S("}\n"));
 }
 

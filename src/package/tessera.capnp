@@ -180,9 +180,11 @@ struct BindingRecord {
   shards @5 :List(ShardRecord);
 }
 
+# Value of a symbol that the code was assembled with (src/isa/flags.def).
 struct IsaFlag {
   name @0 :Text;
   value @1 :UInt32;
+  isGiven @2 :Bool;  # by the file isaFlagsSource; otherwise documented, or unverified
 }
 
 # One exchange phase. Quantities are scheduled, not measured.
@@ -222,4 +224,5 @@ struct Application {
   tileBytesMin @22 :UInt64;
   tileBytesMedian @23 :UInt64;
   tileBytesMax @24 :UInt64;
+  isaFlagsSource @25 :Text;
 }

@@ -24,12 +24,12 @@ static void assemble_any(Arena whole, Str text, int *good)
     Object object;
     Resolved resolved;
     Error err = {0};
-    if (asm_assemble(S("fuzz.s"), text, (AsmDefineSpan){0}, NULL, &keep, scratch, &object, &err)) {
+    if (asm_assemble(S("fuzz.s"), text, NULL, &keep, scratch, &object, &err)) {
         if (object_resolve(&object, 1, 0x4c010, &keep, scratch, &resolved, &err)) {
             *good += 1;
             Writer writer = writer_buffer(&scratch);
             asm_disassemble(&writer, resolved.at, resolved.len < 4096 ? resolved.len : 4096,
-                            resolved.base, CONTEXT_WORKER, true);
+                            resolved.base, CONTEXT_WORKER, true, NULL);
         }
     }
     CHECK(err.code == ERROR_NONE || (err.code == ERROR_INPUT && err.message[0]));

@@ -37,8 +37,7 @@ static void check_bytes(Arena arena, Str text, const uint8_t *expected, isize le
     Object object;
     Resolved resolved;
     Error err = {0};
-    bool is_good = asm_assemble(S("round.s"), text, (AsmDefineSpan){0}, NULL, &arena, scratch,
-                                &object, &err) &&
+    bool is_good = asm_assemble(S("round.s"), text, NULL, &arena, scratch, &object, &err) &&
                    object_resolve(&object, 1, 0x4c010, &arena, scratch, &resolved, &err);
     if (!is_good || resolved.len != len || memcmp(resolved.at, expected, (size_t)len) != 0) {
         fprintf(stderr, "%.*s\n", STR_ARG(str_slice(text, 0, text.len < 4000 ? text.len : 4000)));
@@ -75,7 +74,7 @@ static void forms_again(InsnContext context)
             Error err = {0};
             CHECK_OK(isa_encode((InsnCode)code, insn.operand, false, &words[count], &err), err);
             count += form->words;
-            isa_print(&text, &insn);
+            isa_print(&text, &insn, NULL);
             write_str(&text, S("\n"));
         }
     }
@@ -140,7 +139,7 @@ static void bytes_again(void)
         }
         Writer text = writer_buffer(&arena);
         asm_disassemble(&text, bytes, len, round % 2 ? 0x4c010 : 0x4c014,
-                        is_worker ? CONTEXT_WORKER : CONTEXT_SUPERVISOR, true);
+                        is_worker ? CONTEXT_WORKER : CONTEXT_SUPERVISOR, true, NULL);
         check_bytes(arena, writer_text(&text), bytes, len);
     }
     arena_destroy(&whole);
@@ -152,7 +151,8 @@ static void listing(void)
     static const uint32_t words[] = {0x99e00000, 0x9ad00000, 0x19e00000, 0x00000000, 0x41010001};
     Arena arena = arena_create(1 << 20);
     Writer text = writer_buffer(&arena);
-    asm_disassemble(&text, (const uint8_t *)words, sizeof words, 0x4c010, CONTEXT_WORKER, false);
+    asm_disassemble(&text, (const uint8_t *)words, sizeof words, 0x4c010, CONTEXT_WORKER, false,
+                    NULL);
     CHECK_STR(writer_text(&text), S("0004c010: 99e00000 9ad00000  { nop ; fnop }\n"
                                     "0004c018: 19e00000           nop\n"
                                     "0004c01c: 00000000           .long 0x00000000\n"

@@ -13,8 +13,8 @@ static bool build(const char *text, Built *out, Error *err)
 {
     Arena scratch = arena_split(&arena, 64 << 20);
     AsmDefine define = {S("OUTSIDE"), 7};
-    return asm_assemble(S("t.s"), str_of(text), (AsmDefineSpan){&define, 1}, NULL, &arena, scratch,
-                        &out->object, err) &&
+    AsmOptions options = {.defines = {&define, 1}};
+    return asm_assemble(S("t.s"), str_of(text), &options, &arena, scratch, &out->object, err) &&
            object_resolve(&out->object, 1, 0x4c010, &arena, scratch, &out->resolved, err);
 }
 

@@ -40,7 +40,7 @@ static inline void rig_open(Rig *rig, const char *fixture, int32_t layers)
     ModelOptions options = {.layers = layers, .want_graph = true};
     RIG_CHECK(rig, model_open(rig->directory, &options, &rig->keep, rig->scratch, &rig->model,
                               &rig->err));
-    RIG_CHECK(rig, library_load(&rig->keep, rig->scratch, &rig->library, &rig->err));
+    RIG_CHECK(rig, library_load(NULL, &rig->keep, rig->scratch, &rig->library, &rig->err));
 }
 
 static inline void rig_plan(Rig *rig, int32_t tiles)

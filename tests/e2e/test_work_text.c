@@ -153,7 +153,7 @@ static bool read_weight(void *context, Str name, float *out, Error *err)
 static void linear_layer(void)
 {
     Rig rig = {.keep = arena_create((isize)1 << 32), .scratch = arena_create((isize)1 << 32)};
-    RIG_CHECK(&rig, library_load(&rig.keep, rig.scratch, &rig.library, &rig.err));
+    RIG_CHECK(&rig, library_load(NULL, &rig.keep, rig.scratch, &rig.library, &rig.err));
     linear_plan(&rig.r.plan, &rig.keep, rig.scratch);
     Str text = {0};
     RIG_CHECK(&rig, file_read("tests/e2e/linear.work", 1 << 20, &rig.keep, &text, &rig.err));

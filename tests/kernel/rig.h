@@ -300,8 +300,7 @@ static inline void rig_start(Rig *rig)
     Object program;
     Arena keep = arena_split(&rig->scratch, (rig->scratch.end - rig->scratch.at) / 2);
     Resolved code;
-    CHECK_OK(asm_assemble(S("rig"), str_of(rig_program), (AsmDefineSpan){0}, NULL, &keep,
-                          rig->scratch, &program, &err),
+    CHECK_OK(asm_assemble(S("rig"), str_of(rig_program), NULL, &keep, rig->scratch, &program, &err),
              err);
     CHECK_OK(object_resolve(&program, 1, RIG_PROGRAM, &keep, rig->scratch, &code, &err), err);
     machine_load_tile(rig->machine, rig_tile(), RIG_CODE, rig->code.at, (uint32_t)rig->code.len, 0);
@@ -350,7 +349,7 @@ static inline Rig rig_of_library(void)
     Arena keep = arena_create(1 << 26), scratch = arena_create(1 << 26);
     KernelLibrary library;
     Error err = {0};
-    CHECK_OK(library_load(&keep, scratch, &library, &err), err);
+    CHECK_OK(library_load(NULL, &keep, scratch, &library, &err), err);
     return rig_create(library.objects, library.object_count);
 }
 

@@ -70,7 +70,7 @@ static void library(void)
     Arena keep = arena_create(1 << 24), scratch = arena_create(1 << 24);
     KernelLibrary library;
     Error err = {0};
-    CHECK_OK(library_load(&keep, scratch, &library, &err), err);
+    CHECK_OK(library_load(NULL, &keep, scratch, &library, &err), err);
     CHECK_EQ_INT(library.object_count, KERNEL_COUNT - 1);
     Resolved code;
     CHECK_OK(

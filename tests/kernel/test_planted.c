@@ -130,8 +130,8 @@ static void run_plant(KernelId kernel, const Plant *plant)
     Object object;
     Error err = {0};
     CHECK_OK(find_text(&texts, file, &text, &err), err);
-    CHECK_OK(asm_assemble(file, text, (AsmDefineSpan){0}, &includes, &keep, scratch, &object, &err),
-             err);
+    AsmOptions options = {.includes = &includes};
+    CHECK_OK(asm_assemble(file, text, &options, &keep, scratch, &object, &err), err);
     Rig rig = rig_create(&object, 1);
     const char *complaint = run_checks(&rig, kernel, 11);
     if (plant == NULL) {

@@ -328,9 +328,12 @@ static void loads_a_package(void)
     CHECK(test_contains_(writer.at, "= phase.row + 0x14 in rows"));
     machine_destroy(machine);
 
-    *vec_push(&package.isa_flags, &arena) = (IsaFlag){S("NO_SUCH_FLAG"), 1};
+    IsaFlags flags = isa_flags_default();
+    flags.value[FLAG_ID_TISTACC_P1] = FLAG_TISTACC_P0;
+    package.isa_flags = &flags;
     machine = machine_create(&options);
-    CHECK_ERROR(machine_load(machine, &package, &err), err, ERROR_INPUT, "NO_SUCH_FLAG");
+    CHECK_ERROR(machine_load(machine, &package, &err), err, ERROR_INPUT,
+                "TISTACC_P0 and TISTACC_P1 have the same value");
     machine_destroy(machine);
     arena_destroy(&arena);
 }

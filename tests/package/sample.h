@@ -8,7 +8,6 @@ static inline Package sample_package(Arena *arena)
     Package package = {.compiler_version = S("tessera test"),
                        .model = S("two matrices"),
                        .graph_digest = S("0123456789abcdef"),
-                       .isa_flags_verified = false,
                        .tiles_used = 2,
                        .tile_bytes_min = 64,
                        .tile_bytes_median = 80,
@@ -73,6 +72,11 @@ static inline Package sample_package(Arena *arena)
         (DebugRegion){{UINT16_MAX}, SRAM_IMAGE_BASE, 32, 1, 0, S("code")};
     *vec_push(&package.regions, arena) =
         (DebugRegion){{1}, 0x80000, 1024, 3, 2048, S("pixels.shard")};
-    *vec_push(&package.isa_flags, arena) = (IsaFlag){S("TAMP_F16V4_E4_P0"), 7};
+    IsaFlags *flags = arena_new(arena, IsaFlags);
+    *flags = isa_flags_default();
+    flags->value[FLAG_ID_TAMP_F16V4_E4_P0] = 7;
+    flags->is_given[FLAG_ID_TAMP_F16V4_E4_P0] = true;
+    flags->source = S("values.h");
+    package.isa_flags = flags;
     return package;
 }

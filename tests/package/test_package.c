@@ -38,7 +38,6 @@ static void check_equal(const Package *a, const Package *b)
     CHECK_STR(a->compiler_version, b->compiler_version);
     CHECK_STR(a->model, b->model);
     CHECK_STR(a->graph_digest, b->graph_digest);
-    CHECK_EQ_INT(a->isa_flags_verified, b->isa_flags_verified);
     CHECK_EQ_INT(a->tiles_used, b->tiles_used);
     CHECK_EQ_INT(a->tile_bytes_min, b->tile_bytes_min);
     CHECK_EQ_INT(a->tile_bytes_median, b->tile_bytes_median);
@@ -86,9 +85,11 @@ static void check_equal(const Package *a, const Package *b)
         CHECK(p->tile.id == q->tile.id && p->address == q->address && p->bytes == q->bytes);
         CHECK(p->count == q->count && p->stride == q->stride);
     }
-    CHECK_EQ_INT(a->isa_flags.len, b->isa_flags.len);
-    CHECK_STR(a->isa_flags.at[0].name, b->isa_flags.at[0].name);
-    CHECK_EQ_INT(a->isa_flags.at[0].value, b->isa_flags.at[0].value);
+    CHECK_STR(a->isa_flags->source, b->isa_flags->source);
+    for (int id = 0; id < FLAG_ID_COUNT; id++) {
+        CHECK_EQ_INT(a->isa_flags->value[id], b->isa_flags->value[id]);
+        CHECK_EQ_INT(a->isa_flags->is_given[id], b->isa_flags->is_given[id]);
+    }
 }
 
 static void reads_what_it_wrote(void)
@@ -147,7 +148,9 @@ static void stock_tool_decodes_it(void)
         "sizes = [2, 6], strides = [96, -16], groupLogical = 6, groupPadded = 8",
         "(allocRows = 16, allocCols = 16, rowBegin = 0, rowEnd = 16, colBegin = 16, colEnd = 32)",
         "repeats = 27, transfers = 12, words = 3456, horizonEvents = 789, rowBytesMax = 64",
-        "(name = \"TAMP_F16V4_E4_P0\", value = 7)",
+        "(name = \"TAMP_F16V4_E4_P0\", value = 7, isGiven = true)",
+        "(name = \"TEXCH_SYNCZONE_LOCAL\", value = 2, isGiven = false)",
+        "isaFlagsSource = \"values.h\"",
         "physicalTile = 4294967295, address = 311312, size = 32",
         "tilesUsed = 2, tileBytesMin = 64, tileBytesMedian = 80, tileBytesMax = 96",
     };
@@ -294,6 +297,27 @@ static void break_region(Package *p)
     p->regions.at[1].bytes = 0x70000;
 }
 
+static IsaFlags *flags_of(Package *p)
+{
+    return (IsaFlags *)p->isa_flags; /* sample_package's own */
+}
+static void break_flag_width(Package *p)
+{
+    flags_of(p)->value[FLAG_ID_TSTACC_P1] = 256;
+}
+static void break_flag_twice(Package *p)
+{
+    flags_of(p)->value[FLAG_ID_TAMP_F16V4_E2_P1] = 7;
+}
+static void break_flag_documented(Package *p)
+{
+    flags_of(p)->value[FLAG_ID_TROUND_ZERO] = 9;
+}
+static void break_flag_source(Package *p)
+{
+    flags_of(p)->source = S("a\nb");
+}
+
 static void refuses_broken_rules(void)
 {
     static const struct {
@@ -325,6 +349,10 @@ static void refuses_broken_rules(void)
         {break_summary, "memory summary"},
         {break_region, "outside SRAM"},
         {break_region_members, "outside SRAM"},
+        {break_flag_width, "TSTACC_P1 = 256, expected a value of 8 bits"},
+        {break_flag_twice, "TAMP_F16V4_E4_P0 and TAMP_F16V4_E2_P1"},
+        {break_flag_documented, "TROUND_ZERO is documented as 3, not 9"},
+        {break_flag_source, "control character"},
     };
     Arena arena = arena_create(ARENA_BYTES);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
