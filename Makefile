@@ -44,6 +44,7 @@ SCHEMA_OBJECTS := $(patsubst src/package/%.capnp,$(BUILD)/gen/%.capnp.o,$(SCHEMA
 LIBRARY_OBJECTS := $(filter-out $(MAIN_OBJECT),$(C_SOURCES:%.c=$(BUILD)/%.o)) \
 	$(CXX_SOURCES:%.cpp=$(BUILD)/%.o) $(SCHEMA_OBJECTS) $(BUILD)/gen/kernels_embedded.o
 TESTS := $(TEST_SOURCES:%.c=$(BUILD)/%)
+TOOLS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tools/*.c)))
 BENCHES := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard bench/*.c)))
 FUZZERS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 # A failed ASSERT must abort, not exit, for libFuzzer to keep its input.
@@ -61,7 +62,7 @@ SMALL_TESTS := $(foreach room,$(SMALL_ROOMS),$(filter $(BUILD)/tests/$(room)/%,$
 
 all: $(BUILD)/libtessera.a $(PROGRAM)
 
-tests: all $(TESTS)
+tests: all $(TESTS) $(TOOLS)
 
 # --- compiling -------------------------------------------------------------------------------------------
 
@@ -102,7 +103,7 @@ $(BUILD)/libtessera.a: $(LIBRARY_OBJECTS)
 $(BUILD)/tessera: $(MAIN_OBJECT) $(BUILD)/libtessera.a
 	$(LINK) $^ $(LIBS) -o $@
 
-$(TESTS) $(BENCHES): %: %.o $(BUILD)/libtessera.a
+$(TESTS) $(TOOLS) $(BENCHES): %: %.o $(BUILD)/libtessera.a
 	$(LINK) $^ $(LIBS) -o $@
 
 $(FUZZERS): %: %.o $(BUILD)/libtessera.a
@@ -134,7 +135,7 @@ rooms:
 headers:
 	@tools/headers.sh
 
-FORMATTED = $(wildcard src/*/*.[ch] src/*/*.cpp tests/*.h tests/*/*.c tests/*/*.h bench/*.c)
+FORMATTED = $(wildcard src/*/*.[ch] src/*/*.cpp tests/*.h tests/*/*.c tests/*/*.h tools/*.c bench/*.c)
 
 fmt:
 	clang-format -i $(FORMATTED)

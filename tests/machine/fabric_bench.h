@@ -1,6 +1,7 @@
 /* Tiles with rows written as raw words, for the fabric tests: no supervisor code runs, only the phase. */
 #pragma once
 #include "machine/fabric.h"
+#include "machine/forms.h"
 #include "test.h"
 #include <sys/mman.h>
 
@@ -142,6 +143,7 @@ static inline void bench_row(Bench *bench, int tile, BenchRow *row, Event end)
         row_until(row, end);
     }
     row_word(row, 0x43a00000);
+    forms_note_words(row->word, row->len, CONTEXT_SUPERVISOR, false);
     uint32_t call = 0x18a00000u | BENCH_ROW / 4;
     tile_store_words(state, BENCH_PC, &call, 1, NULL);
     tile_store_words(state, BENCH_ROW, row->word, row->len, NULL);

@@ -1,6 +1,7 @@
 /* One tile without a machine around it, programmed in assembly text, for the tests of src/machine/tile.h. */
 #pragma once
 #include "asm/asm.h"
+#include "machine/forms.h"
 #include "machine/tile.h"
 #include "test.h"
 
@@ -19,6 +20,7 @@ typedef struct Rig {
     uint8_t *sram;
     uint32_t *poison;
     Arena arena;
+    bool must_fault; /* what is loaded from now on */
 } Rig;
 
 static inline Rig *rig_create(void)
@@ -64,7 +66,11 @@ static inline void rig_code(Rig *rig, uint32_t address, bool is_supervisor, cons
     CHECK_OK(asm_assemble(S("rig.s"), source, NULL, &rig->arena, scratch, &object, &err), err);
     CHECK_OK(object_resolve(&object, 1, address, &rig->arena, scratch, &resolved, &err), err);
     CHECK(resolved.len % 4 == 0);
-    rig_words(rig, address, (const uint32_t *)(const void *)resolved.at, (int)(resolved.len / 4));
+    const uint32_t *words = (const uint32_t *)(const void *)resolved.at;
+    int count = (int)(resolved.len / 4);
+    forms_note_words(words, count, is_supervisor ? CONTEXT_SUPERVISOR : CONTEXT_WORKER,
+                     rig->must_fault);
+    rig_words(rig, address, words, count);
 }
 
 static inline uint32_t rig_word(Rig *rig, uint32_t address)
@@ -116,6 +122,7 @@ static inline void rig_expect(bool is_supervisor, const char *text, const char *
                               FaultCategory category)
 {
     Rig *rig = rig_create();
+    rig->must_fault = true;
     TileStop stop;
     if (is_supervisor) {
         rig_code(rig, RIG_SUPERVISOR, true, text);
