@@ -41,7 +41,6 @@ bool cli_int(const char *flag, const char *text, int64_t low, int64_t high, int6
 bool cli_f64(const char *flag, const char *text, double low, double high, double *out, Error *err);
 /* Before long work: `output` can be written and is not `input`, nor a file of the checkpoint directory `input`. */
 bool cli_output(const char *output, const char *const *inputs, int input_count, Error *err);
-enum { ISA_FLAGS_BYTES_MAX = 16 << 20 };
 /* Reads a file of `--isa-flags`; says on stderr when it holds names like ours that are unknown. */
 bool cli_isa_flags(const char *path, Arena *keep, Arena scratch, IsaFlags *out, Error *err);
 /* Largest resident memory of this process so far. */

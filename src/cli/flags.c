@@ -129,6 +129,7 @@ bool cli_output(const char *output, const char *const *inputs, int input_count, 
 
 bool cli_isa_flags(const char *path, Arena *keep, Arena scratch, IsaFlags *out, Error *err)
 {
+    enum { ISA_FLAGS_BYTES_MAX = 4 << 20 };
     Str text, name;
     int ignored;
     if (!file_read(path, ISA_FLAGS_BYTES_MAX, &scratch, &text, err) ||

@@ -63,7 +63,8 @@ static inline void rig_code(Rig *rig, uint32_t address, bool is_supervisor, cons
                             is_supervisor ? ".supervisor" : ".worker", text);
     Object object;
     Resolved resolved;
-    CHECK_OK(asm_assemble(S("rig.s"), source, NULL, &rig->arena, scratch, &object, &err), err);
+    AsmOptions options = {.flags = rig->shared.flags};
+    CHECK_OK(asm_assemble(S("rig.s"), source, &options, &rig->arena, scratch, &object, &err), err);
     CHECK_OK(object_resolve(&object, 1, address, &rig->arena, scratch, &resolved, &err), err);
     CHECK(resolved.len % 4 == 0);
     const uint32_t *words = (const uint32_t *)(const void *)resolved.at;
