@@ -115,23 +115,24 @@ static void print_code(Writer *out, const Issued *at, const IsaFlags *flags, Are
     Str rest = writer_text(&code), first = str_cut(&rest, ';');
     write_fmt(out, "%.*s\n", STR_ARG(str_trim(first)));
     if (rest.len > 0) {
-        write_fmt(out, "%49s  ;%.*s\n", "", STR_ARG(rest));
+        write_fmt(out, "%38s  ;%.*s\n", "", STR_ARG(rest));
     }
 }
 
-static void print_words(Writer *out, const Issued *issued, const SourceLine *line, Arena scratch)
+static void print_words(Writer *out, const Issued *issued, const SourceLine *line,
+                        const IsaFlags *flags, Arena scratch)
 {
     for (uint32_t w = line->first; w != 0; w = issued[w - 1].next) {
         const Issued *at = &issued[w - 1];
         write_str(out, S("      "));
         print_count(out, &at->count);
         write_fmt(out, "  . 0x%05x ", SRAM_BASE + 4 * (w - 1));
-        print_code(out, at, scratch);
+        print_code(out, at, flags, scratch);
     }
 }
 
 static void print_line(Writer *out, const Issued *issued, const SourceLine *line, uint32_t number,
-                       Str text, Arena scratch)
+                       Str text, const IsaFlags *flags, Arena scratch)
 {
     write_fmt(out, "%5u", number);
     if (line->first != 0) {
@@ -143,7 +144,7 @@ static void print_line(Writer *out, const Issued *issued, const SourceLine *line
     write_str(out, S("  "));
     print_source(out, text);
     if (line->first != line->last) {
-        print_words(out, issued, line, scratch);
+        print_words(out, issued, line, flags, scratch);
     }
 }
 
@@ -169,12 +170,13 @@ void annotate_print(Writer *out, const Record *record, const Target *target,
         Str rest = target->text[o];
         for (uint32_t number = 1; rest.len > 0; number++) {
             Str text = str_cut(&rest, '\n');
-            print_line(out, issued, &lines[o][number], number, text, scratch);
+            print_line(out, issued, &lines[o][number], number, text, target->flags, scratch);
             add(&sum, &lines[o][number].count);
         }
     }
     if (lines[0][0].first != 0) {
-        print_line(out, issued, &lines[0][0], 0, S("(code without a source line)"), scratch);
+        print_line(out, issued, &lines[0][0], 0, S("(code without a source line)"), target->flags,
+                   scratch);
     }
     ASSERT(sum.issues == record->moments.len);
     ASSERT(sum.supervisor == explanation->total);

@@ -80,7 +80,7 @@ typedef struct TileShared {
     FILE *trace;
     int trace_tile;
     const struct TileObserver *observer; /* told of every issue; NULL: nobody */
-    const IsaFlags *flags; /* what enumerators of the code mean; NULL: ours */
+    const IsaFlags *flags;               /* what enumerators of the code mean; NULL: ours */
     struct CodePool
         *pool; /* decoded pages that tiles share (code.c); NULL: every tile decodes its own */
 } TileShared;

@@ -22,8 +22,8 @@ static uint32_t assemble(Workbench *bench, Arena *arena, uint32_t base, const ch
     Error err = {0};
     Object object;
     Resolved resolved;
-    CHECK_OK(asm_assemble(S("t.s"), str_of(text), NULL, arena,
-                          arena_split(arena, 1 << 22), &object, &err),
+    CHECK_OK(asm_assemble(S("t.s"), str_of(text), NULL, arena, arena_split(arena, 1 << 22), &object,
+                          &err),
              err);
     CHECK_OK(object_resolve(&object, 1, base, arena, arena_split(arena, 1 << 22), &resolved, &err),
              err);
