@@ -39,6 +39,8 @@ bool cli_flush(Writer *out, Error *err);
 bool cli_int(const char *flag, const char *text, int64_t low, int64_t high, int64_t *out,
              Error *err);
 bool cli_f64(const char *flag, const char *text, double low, double high, double *out, Error *err);
+/* A list of the machine's checks (checks_parse), or an ERROR_INPUT that names the flag. */
+bool cli_checks(const char *flag, const char *text, uint32_t *checks, Error *err);
 /* Before long work: `output` can be written and is not `input`, nor a file of the checkpoint directory `input`. */
 bool cli_output(const char *output, const char *const *inputs, int input_count, Error *err);
 /* Reads a file of `--isa-flags`; says on stderr when it holds names like ours that are unknown. */

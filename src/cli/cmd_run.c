@@ -1,6 +1,7 @@
 /* tessera run: pictures through a package on the simulated chip. */
 #include "cli/cli.h"
 #include "cli/pictures.h"
+#include "machine/machine.h"
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@ typedef struct RunFlags {
     int64_t threads, calls;
     double clock_hz;
     int64_t max_cycles;
+    uint32_t checks;
     bool is_json, is_quiet;
 } RunFlags;
 
@@ -26,6 +28,7 @@ enum {
     FLAG_CALLS,
     FLAG_CLOCK,
     FLAG_MAX_CYCLES,
+    FLAG_CHECK,
     FLAG_THREADS,
     FLAG_JSON,
     FLAG_QUIET,
@@ -44,6 +47,7 @@ static const Flag flags[] = {
     [FLAG_CLOCK] = {"--clock-hz", "F", "clock for times beside cycles (default 1.5e9)"},
     [FLAG_MAX_CYCLES] = {"--max-cycles", "N",
                          "give up a call after N simulated cycles (default 1e8)"},
+    [FLAG_CHECK] = {"--check", "LIST", checks_help},
     [FLAG_THREADS] = {"-j", "N", "threads (default: all cores)"},
     [FLAG_JSON] = {"--json", NULL, "one JSON object a call"},
     [FLAG_QUIET] = {"-q", NULL, "no progress"},
@@ -76,6 +80,8 @@ static bool take(void *context, int flag, const char *value, Error *err)
         return cli_f64("--clock-hz", value, 1e6, 1e11, &f->clock_hz, err);
     case FLAG_MAX_CYCLES:
         return cli_int("--max-cycles", value, 1, MAX_CYCLES, &f->max_cycles, err);
+    case FLAG_CHECK:
+        return cli_checks("--check", value, &f->checks, err);
     case FLAG_THREADS:
         return cli_int("-j", value, 1, 256, &f->threads, err);
     case FLAG_JSON:
@@ -193,6 +199,7 @@ int cmd_run(int argc, char **argv)
                             .weights = f.weights,
                             .threads = (int)f.threads,
                             .cycles_max = f.max_cycles,
+                            .checks = f.checks,
                             .is_quiet = f.is_quiet};
     bool ok = setup_open(&setup, &options, &err) && run_pictures(&f, &setup, &err);
     setup_close(&setup);

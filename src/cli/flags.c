@@ -1,5 +1,6 @@
 /* Flag parsing shared by the subcommands: `--name VALUE`, `--name=VALUE`, switches, plain arguments. */
 #include "cli/cli.h"
+#include "machine/machine.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -110,6 +111,11 @@ bool cli_f64(const char *flag, const char *text, double low, double high, double
         return true;
     return error_set(err, ERROR_INPUT, NULL, "option %s: expected %g..%g, found %s", flag, low,
                      high, text);
+}
+
+bool cli_checks(const char *flag, const char *text, uint32_t *checks, Error *err)
+{
+    return checks_parse(str_of(text), checks, err) || error_context(err, "option %s", flag);
 }
 
 bool cli_output(const char *output, const char *const *inputs, int input_count, Error *err)

@@ -71,7 +71,8 @@ bool setup_open(Setup *setup, const SetupOptions *options, Error *err)
     if (!model_open(weights, &model, &setup->keep, setup->scratch, &setup->model, err) ||
         !check_network(setup, package, weights, err))
         return false;
-    SessionOptions session = {.threads = options->threads, .cycles_max = options->cycles_max};
+    SessionOptions session = {
+        .threads = options->threads, .cycles_max = options->cycles_max, .checks = options->checks};
     setup->session = session_open(&setup->package, &session, err);
     if (setup->session == NULL)
         return false;

@@ -145,5 +145,5 @@ amp_deliver(Exec *x, AmpForm form, const uint64_t out[2], uint32_t poison, uint3
 /* The f32 forms use TAS for themselves (isa/semantics.md 10.3). */
 static inline void amp_destroy_tas(Exec *x)
 {
-    x->worker->tas_poison = !x->shared->poison_off;
+    x->worker->tas_poison = x->poison != NULL;
 }

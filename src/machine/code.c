@@ -51,7 +51,7 @@ static PageKey key_of(const TileState *tile, const TileShared *shared, bool is_s
 {
     PageKey key = {.is_supervisor = is_supervisor};
     memcpy(key.word, tile->sram + number * CODE_PAGE_BYTES, sizeof key.word);
-    if (!shared->poison_off && tile->poison) {
+    if ((shared->checks & CHECK_POISON) != 0 && tile->poison) {
         memcpy(key.poison, tile->poison + number * PAGE_POISON_WORDS, sizeof key.poison);
     }
     return key;

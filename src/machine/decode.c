@@ -497,7 +497,7 @@ static uint32_t word_at(const TileState *tile, uint32_t address)
 static bool is_poisoned(const TileState *tile, const TileShared *shared, uint32_t address)
 {
     uint32_t index = (address - SRAM_BASE) / 4;
-    return !shared->poison_off && tile->poison &&
+    return (shared->checks & CHECK_POISON) != 0 && tile->poison &&
            (tile->poison[index / 32] >> (index % 32) & 1) != 0;
 }
 

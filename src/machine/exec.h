@@ -295,13 +295,17 @@ static inline uint32_t bytes(uint32_t b0, uint32_t b1, uint32_t b2, uint32_t b3)
     return b0 | b1 << 8 | b2 << 16 | b3 << 24;
 }
 
-bool access_fault(Exec *x, uint32_t address, uint32_t bytes);
+/* A fault that names the access; false. */
+bool exec_fault_at(Exec *x, const char *name, uint32_t address, uint32_t bytes);
+/* The address that an access outside SRAM or off its alignment gets: 0 and a fault, or the aligned one when the check is off. */
+uint32_t access_refused(Exec *x, uint32_t address, uint32_t bytes);
 
-static inline bool access_check(Exec *x, uint32_t address, uint32_t bytes)
+static inline bool access_check(Exec *x, uint32_t *address, uint32_t bytes)
 {
-    if (__builtin_expect(address - SRAM_BASE > SRAM_BYTES - bytes || (address & (bytes - 1)) != 0,
+    if (__builtin_expect(*address - SRAM_BASE > SRAM_BYTES - bytes || (*address & (bytes - 1)) != 0,
                          0)) {
-        return access_fault(x, address, bytes);
+        *address = access_refused(x, *address, bytes);
+        return *address != 0;
     }
     return true;
 }
@@ -321,14 +325,17 @@ static inline const uint8_t *sram_at(const Exec *x, uint32_t address)
     return x->tile->sram + (address - SRAM_BASE);
 }
 
+/* A store into the element of the running supervisor code: false and a fault, unless conflicts are not checked. */
+bool code_element_store(Exec *x, uint32_t address);
+
 /* Stores aligned words (1 or 2); the address is checked. Faults for the element of the running supervisor code. */
 static inline bool store_words(Exec *x, uint32_t address, const uint32_t *words, uint32_t count,
                                unsigned poison)
 {
     if (address < SRAM_REGION1) {
-        if (((address ^ x->tile->pc) & ~(uint32_t)(ELEMENT_BYTES - 1)) == 0) {
-            return EXEC_FAULT(x, "CODE_ELEMENT", "store to 0x%x while the supervisor is at 0x%x",
-                              address, x->tile->pc);
+        if (((address ^ x->tile->pc) & ~(uint32_t)(ELEMENT_BYTES - 1)) == 0 &&
+            !code_element_store(x, address)) {
+            return false;
         }
         code_touch(x->tile->code, address);
     }

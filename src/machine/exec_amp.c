@@ -100,7 +100,7 @@ bool exec_amp_step(Exec *x, const Op *op)
     }
     amp_deliver(x, form, out, out_poison, &flags);
     if (!has_result) {
-        x->out_poison = x->shared->poison_off ? 0 : 3; /* odd phases of f32sisoamp: undocumented */
+        x->out_poison = x->poison ? 3 : 0; /* odd phases of f32sisoamp: undocumented */
     }
     flags |= multiply(x, op, form, phase, rows);
     if (form.source == SOURCE_F32) {

@@ -5,7 +5,7 @@
  */
 #include "machine/exec_pace.h"
 
-static bool fault_at(Exec *x, const char *name, uint32_t address, uint32_t bytes)
+bool exec_fault_at(Exec *x, const char *name, uint32_t address, uint32_t bytes)
 {
     if (range_in_sram(address, bytes)) {
         (void)EXEC_FAULT(x, name, "%u bytes at 0x%x", bytes, address);
@@ -17,10 +17,28 @@ static bool fault_at(Exec *x, const char *name, uint32_t address, uint32_t bytes
     return false;
 }
 
-bool access_fault(Exec *x, uint32_t address, uint32_t bytes)
+uint32_t access_refused(Exec *x, uint32_t address, uint32_t bytes)
 {
-    return fault_at(x, range_in_sram(address, bytes) ? "MISALIGNED" : "INVALID_ADDR", address,
-                    bytes);
+    if (!range_in_sram(address, bytes)) {
+        (void)exec_fault_at(x, "INVALID_ADDR", address, bytes);
+        return 0;
+    }
+    if ((x->shared->checks & CHECK_ALIGNMENT) == 0) {
+        return address & ~(bytes - 1);
+    }
+    (void)exec_fault_at(x, "MISALIGNED", address, bytes);
+    return 0;
+}
+
+bool code_element_store(Exec *x, uint32_t address)
+{
+    if ((x->shared->checks & CHECK_CONFLICT) == 0) {
+        return true;
+    }
+    (void)EXEC_FAULT(x, "CODE_ELEMENT", "store to 0x%x while the supervisor is at 0x%x", address,
+                     x->tile->pc);
+    x->tile->fault.address = address;
+    return false;
 }
 
 static inline void load_main(Exec *x, uint32_t address, const Op *op, MemoryForm form)
@@ -65,14 +83,14 @@ static inline __attribute__((always_inline)) bool access_as(Exec *x, const Op *o
         break;
     }
     address &= ADDRESS_MASK;
-    if (!access_check(x, address, bytes)) {
+    if (!access_check(x, &address, bytes)) {
         return false;
     }
     uint32_t first = op->r[0];
     switch (form.move) {
     case MOVE_AUX:
         if (bytes == 16 && address < SRAM_REGION1) {
-            return fault_at(x, "INVALID_REGION", address, bytes);
+            return exec_fault_at(x, "INVALID_REGION", address, bytes);
         }
         load_aux(x, address, first, bytes / 4);
         break;
@@ -131,10 +149,16 @@ static bool store64_offset(Exec *x, const Op *op)
     return access_as(x, op, (MemoryForm){8, MOVE_STORE_A, MODE_OFFSET});
 }
 
+/* Two accesses meet in one element: false and a fault. With the check off both happen, the store first. */
 bool access_conflict(Exec *x, const Op *op, uint32_t a, uint32_t b)
 {
-    return EXEC_FAULT(x, "CONFLICT", "%s accesses 0x%x and 0x%x in element %d",
-                      isa_form((InsnCode)op->code)->mnemonic, a, b, element_of(a).id);
+    if ((x->shared->checks & CHECK_CONFLICT) == 0) {
+        return true;
+    }
+    (void)EXEC_FAULT(x, "CONFLICT", "%s accesses 0x%x and 0x%x in element %d",
+                     isa_form((InsnCode)op->code)->mnemonic, a, b, element_of(a).id);
+    x->tile->fault.address = b;
+    return false;
 }
 
 /* --- sparse loads (isa/semantics.md 4.3): offsets come from a list, one element ahead of the data */
@@ -166,18 +190,19 @@ static bool load_indexed(Exec *x, const Op *op)
                           : op->code == INSN_ldd16b16_mmbn ? 2
                                                            : 4;
     uint32_t address = (x->m[op->r[2]] + (is_paired ? delta >> 16 : delta & 0xffff)) & ADDRESS_MASK;
-    if (!access_check(x, address, data_bytes) || !access_check(x, p, delta_bytes)) {
+    uint32_t list = p;
+    if (!access_check(x, &address, data_bytes) || !access_check(x, &list, delta_bytes)) {
         return false;
     }
-    if (same_element(address, p)) {
-        return access_conflict(x, op, address, p);
+    if (same_element(address, list) && !access_conflict(x, op, address, list)) {
+        return false;
     }
     if (data_bytes == 2) {
         load_spread(x, address, op->r[0], 2);
     } else {
         load_aux(x, address, op->r[0], data_bytes / 4);
     }
-    load_delta(x, p, op->r[3], delta_bytes);
+    load_delta(x, list, op->r[3], delta_bytes);
     set_main(x, op->r[1], p + delta_bytes);
     return true;
 }
@@ -187,13 +212,14 @@ static bool load_pair_and_indexed(Exec *x, const Op *op)
 {
     uint32_t p = x->m[op->r[1]] & ADDRESS_MASK;
     uint32_t address = (x->m[op->r[2]] + (x->m[op->r[3]] & 0xffff)) & ADDRESS_MASK;
-    if (!access_check(x, p, 8) || !access_check(x, address, 4)) {
+    uint32_t pair = p;
+    if (!access_check(x, &pair, 8) || !access_check(x, &address, 4)) {
         return false;
     }
-    if (same_element(address, p)) {
-        return access_conflict(x, op, address, p);
+    if (same_element(address, pair) && !access_conflict(x, op, address, pair)) {
+        return false;
     }
-    load_aux(x, p, op->r[0] + 2u, 2);
+    load_aux(x, pair, op->r[0] + 2u, 2);
     load_aux(x, address, op->r[0] + 1u, 1);
     set_main(x, op->r[1], p + 8);
     return true;
@@ -205,11 +231,11 @@ static bool load_two_spread(Exec *x, const Op *op)
 {
     uint32_t base = x->m[op->r[1]], d = x->m[op->r[2]], mini = x->m[op->r[3]];
     uint32_t a0 = (base + (d & 0xffff)) & ADDRESS_MASK, a1 = (base + (d >> 16)) & ADDRESS_MASK;
-    if (!access_check(x, a0, 2) || !access_check(x, a1, 2)) {
+    if (!access_check(x, &a0, 2) || !access_check(x, &a1, 2)) {
         return false;
     }
-    if (same_element(a0, a1)) {
-        return access_conflict(x, op, a0, a1);
+    if (same_element(a0, a1) && !access_conflict(x, op, a0, a1)) {
+        return false;
     }
     if ((mini & 15) != 2 &&
         !EXEC_ASSUME(x, SPARSE_DELTA, "offsets move by 2 and by %u", mini & 15)) {

@@ -4,7 +4,7 @@
 #pragma once
 #include "machine/exec.h"
 
-/* The fault of two accesses in one element. */
+/* Two accesses meet in one element: false and a fault. With the check off true: both happen, the store first. */
 bool access_conflict(Exec *x, const Op *op, uint32_t a, uint32_t b);
 
 /* Writes `count` words to aux registers `first`...; registers from 8 on take nothing. */
@@ -67,11 +67,11 @@ static inline __attribute__((always_inline)) bool two_loads(Exec *x, const Op *o
                                                                    : 2;
     Pointers p = unpack(&x->m[op->r[2]]);
     uint32_t strides = x->m[op->r[3]], a0 = p.address[0], a1 = p.address[1];
-    if (!access_check(x, a0, 8) || !access_check(x, a1, second_bytes)) {
+    if (!access_check(x, &a0, 8) || !access_check(x, &a1, second_bytes)) {
         return false;
     }
-    if (same_element(a0, a1)) {
-        return access_conflict(x, op, a0, a1);
+    if (same_element(a0, a1) && !access_conflict(x, op, a0, a1)) {
+        return false;
     }
     load_aux(x, a0, op->r[0], 2);
     if (second_bytes == 2) {
@@ -93,15 +93,16 @@ static inline __attribute__((always_inline)) bool loads_and_store(Exec *x, const
     WorkerState *w = x->worker;
     Pointers p = unpack(&x->m[op->r[2]]);
     uint32_t strides = x->m[op->r[3]], a0 = p.address[0], a1 = p.address[1], a2 = p.address[2];
-    if (!access_check(x, a0, 8) || (load_count == 2 && !access_check(x, a1, 8)) ||
-        !access_check(x, a2, 8)) {
+    if (!access_check(x, &a0, 8) || (load_count == 2 && !access_check(x, &a1, 8)) ||
+        !access_check(x, &a2, 8)) {
         return false;
     }
-    if (same_element(a0, a2)) {
-        return access_conflict(x, op, a0, a2);
+    if (same_element(a0, a2) && !access_conflict(x, op, a0, a2)) {
+        return false;
     }
-    if (load_count == 2 && (same_element(a0, a1) || same_element(a1, a2))) {
-        return access_conflict(x, op, a1, same_element(a0, a1) ? a0 : a2);
+    if (load_count == 2 && (same_element(a0, a1) || same_element(a1, a2)) &&
+        !access_conflict(x, op, a1, same_element(a0, a1) ? a0 : a2)) {
+        return false;
     }
     if (!store_words(x, a2, &w->a[op->r[1]], 2, (uint32_t)w->a_poison >> op->r[1] & 3)) {
         return false;
@@ -123,8 +124,9 @@ static inline __attribute__((always_inline)) bool paced_store(Exec *x, const Op 
 {
     WorkerState *w = x->worker;
     Pointers p = unpack(&x->m[op->r[1]]);
-    if (!access_check(x, p.address[2], 8) ||
-        !store_words(x, p.address[2], &w->a[op->r[0]], 2, (uint32_t)w->a_poison >> op->r[0] & 3)) {
+    uint32_t address = p.address[2];
+    if (!access_check(x, &address, 8) ||
+        !store_words(x, address, &w->a[op->r[0]], 2, (uint32_t)w->a_poison >> op->r[0] & 3)) {
         return false;
     }
     p.address[2] += stride_of(x->m[op->r[2]], op->imm & 3);

@@ -128,7 +128,7 @@ static bool slic_f32(Exec *x, const Op *op)
         add_partial(w, &step, step.form.sets - 1, partial[0], partial_poison[0], &flags);
     }
     if (step.form.sets == 1) {
-        poison[0] = step.is_shifting || x->shared->poison_off ? poison[0] : 3;
+        poison[0] = step.is_shifting || !x->poison ? poison[0] : 3;
     } else if (step.is_shifting) {
         memcpy(&w->acc[second_result], &out[1], sizeof out[1]);
         w->acc_poison = (w->acc_poison & ~(3u << second_result)) | poison[1] << second_result;

@@ -261,6 +261,11 @@ static TileState *tile_at(const Machine *machine, PhysTile tile)
     return &machine->tiles[tile.id];
 }
 
+static bool tracks_poison(const Machine *machine)
+{
+    return (machine->options.checks & CHECK_POISON) != 0;
+}
+
 Machine *machine_create(const MachineOptions *options)
 {
     Machine *machine = calloc(1, sizeof *machine);
@@ -270,9 +275,12 @@ Machine *machine_create(const MachineOptions *options)
     if (machine->options.phase_cycles == 0) {
         machine->options.phase_cycles = PHASE_COST_DEFAULT;
     }
+    if (machine->options.checks == 0) {
+        machine->options.checks = CHECK_DEFAULT;
+    }
     machine->shared = (TileShared){.timing = tile_timing_default(),
                                    .pool = code_pool_create(),
-                                   .poison_off = options->poison_off,
+                                   .checks = machine->options.checks,
                                    .trace = options->trace,
                                    .trace_tile = options->trace_tile};
     machine->sram = map_memory(sram_total);
@@ -280,7 +288,7 @@ Machine *machine_create(const MachineOptions *options)
     machine->tiles = calloc(CHIP_TILES, sizeof *machine->tiles);
     machine->is_active = calloc(CHIP_TILES, sizeof *machine->is_active);
     ASSERT(machine->tiles != NULL && machine->is_active != NULL);
-    if (!options->poison_off) {
+    if (tracks_poison(machine)) {
         (void)madvise(machine->poison, poison_total, MADV_HUGEPAGE);
         memset(machine->poison, 0xff, poison_total);
     }
@@ -289,8 +297,8 @@ Machine *machine_create(const MachineOptions *options)
                     machine->sram + (size_t)i * SRAM_BYTES,
                     machine->poison + (size_t)i * POISON_WORDS);
     }
-    machine->fabric =
-        fabric_create(machine->options.threads, options->idle_source_allowed, options->poison_off);
+    machine->fabric = fabric_create(machine->options.threads, options->idle_source_allowed,
+                                    !tracks_poison(machine));
     return machine;
 }
 
@@ -423,7 +431,7 @@ bool machine_read(const Machine *machine, PhysTile tile, uint32_t address, void 
     ASSERT(address % 4 == 0 && len % 4 == 0 && range_in_sram(address, len));
     uint32_t first = (address - SRAM_BASE) / 4;
     memcpy(bytes, state->sram + 4 * (size_t)first, len);
-    if (machine->options.poison_off) {
+    if (!tracks_poison(machine)) {
         return true;
     }
     for (uint32_t i = first; i < first + len / 4; i++) {

@@ -15,11 +15,38 @@
 
 typedef struct Machine Machine;
 
+/* What counts as a fault beyond what the machine cannot execute, one bit a row of checks.def. Accesses outside SRAM and
+ * fetches outside region 0 always fault, and CHECK_BOUNDS says so in every set, so that none of them is 0. */
+enum {
+#define MACHINE_CHECK(name, text, is_default, help) CHECK_ROW_##name,
+#include "machine/checks.def"
+#undef MACHINE_CHECK
+    CHECK_ROWS
+};
+typedef enum MachineCheck {
+    CHECK_BOUNDS = 1,
+#define MACHINE_CHECK(name, text, is_default, help) CHECK_##name = 2 << CHECK_ROW_##name,
+#include "machine/checks.def"
+#undef MACHINE_CHECK
+    CHECK_DEFAULT = CHECK_BOUNDS
+#define MACHINE_CHECK(name, text, is_default, help) | ((is_default) ? CHECK_##name : 0)
+#include "machine/checks.def"
+#undef MACHINE_CHECK
+    ,
+    CHECK_ALL = (2 << CHECK_ROWS) - 1,
+} MachineCheck;
+/* "poison,race": these; "+race,-poison": the default set with changes; "all", "default" and "none" stand for their checks. */
+bool checks_parse(Str text, uint32_t *checks, Error *err);
+/* What `--check LIST` does, for --help. */
+extern const char checks_help[];
+/* Names of the checks of a set, separated by commas; "none". */
+void checks_print(Writer *writer, uint32_t checks);
+
 typedef struct MachineOptions {
     int threads; /* 0: all cores */
     Cycles
         phase_cycles; /* cost of an internal phase beyond its rows (decisions.md A5); 0: PHASE_COST_DEFAULT */
-    bool poison_off; /* do not track undefined values */
+    uint32_t checks; /* bits of MachineCheck; 0: CHECK_DEFAULT */
     bool
         absent_tiles_answer; /* tests: tiles without an image count as arrived at every internal sync */
     bool

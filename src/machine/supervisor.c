@@ -245,7 +245,7 @@ static bool load_coefficients(Exec *x, const Op *op)
 {
     TileState *tile = x->tile;
     bool is_wide = op->code == INSN_ld128putcs_mmmn_zi;
-    uint32_t address = tile->csr[CSR_CCCSLOAD], bytes = is_wide ? 16 : 8;
+    uint32_t pointer = tile->csr[CSR_CCCSLOAD], address = pointer, bytes = is_wide ? 16 : 8;
     int k = op->imm;
     if (is_worker_active(tile, x->cycle)) {
         return EXEC_FAULT(x, "WORKERS_ACTIVE", "coefficient %d is loaded under running workers", k);
@@ -253,18 +253,18 @@ static bool load_coefficients(Exec *x, const Op *op)
     if (k > 63 || (is_wide && k % 2 != 0)) {
         return EXEC_FAULT(x, "INVALID_CCCS", "coefficient %d", k);
     }
-    if (!access_check(x, address, bytes)) {
+    if (!access_check(x, &address, bytes)) {
         return false;
     }
     if (is_wide && address < SRAM_REGION1) {
-        return EXEC_FAULT(x, "INVALID_REGION", "128-bit load at 0x%x", address);
+        return exec_fault_at(x, "INVALID_REGION", address, bytes);
     }
     for (uint32_t i = 0; i < bytes / 8; i++) {
         uint32_t word[2];
         memcpy(word, sram_at(x, address + 8 * i), 8);
         set_coefficients(tile, k + (int)i, word, poison_of(x, address + 8 * i, 2));
     }
-    tile->csr[CSR_CCCSLOAD] = (address + bytes) & ADDRESS_MASK;
+    tile->csr[CSR_CCCSLOAD] = (pointer + bytes) & ADDRESS_MASK;
     return true;
 }
 
@@ -285,7 +285,7 @@ static bool launch(Exec *x, int number, uint32_t entry, uint32_t base)
     w->m_poison &= 0x0fff;
     memset(&w->a[8], 0, 8 * sizeof w->a[0]);
     w->a_poison &= 0x00ff;
-    w->tas_poison = !x->shared->poison_off;
+    w->tas_poison = x->poison != NULL;
     w->fp_sts = 0;
     w->fp_ctl = tile->csr[CSR_FP_ICTL];
     w->fp_nfmt = tile->csr[CSR_FP_INFMT];
@@ -435,7 +435,7 @@ TileStop tile_run(TileState *tile, const TileShared *shared, Cycles limit)
     if (tile->stop == TILE_STOP_SYNC_ANS) {
         tile->sans_pending = false; /* called again: the announced barrier is over */
     }
-    if (shared->poison_off) {
+    if ((shared->checks & CHECK_POISON) == 0) {
         forget_poison(tile);
     }
     tile->stop = TILE_STOP_NONE;
@@ -446,7 +446,7 @@ TileStop tile_run(TileState *tile, const TileShared *shared, Cycles limit)
               .shared = shared,
               .m = tile->m,
               .m_poison = &tile->m_poison,
-              .poison = shared->poison_off ? NULL : tile->poison,
+              .poison = (shared->checks & CHECK_POISON) != 0 ? tile->poison : NULL,
               .context = -1};
     for (;;) {
         x.pc = tile->pc;

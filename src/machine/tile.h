@@ -75,7 +75,7 @@ TileTiming tile_timing_default(void);
 /* Options and tables that all tiles share, read-only while tiles run. */
 typedef struct TileShared {
     TileTiming timing;
-    bool poison_off;
+    uint32_t checks;         /* bits of MachineCheck */
     bool is_unknown_assumed; /* undocumented points follow docs/machine.md instead of faulting */
     FILE *trace;
     int trace_tile;

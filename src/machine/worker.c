@@ -256,7 +256,7 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
               .worker = w,
               .m = w->m,
               .m_poison = &w->m_poison,
-              .poison = shared->poison_off ? NULL : tile->poison,
+              .poison = (shared->checks & CHECK_POISON) != 0 ? tile->poison : NULL,
               .context = number,
               .next_pc = w->pc,
               .cycle = w->start_cycle};

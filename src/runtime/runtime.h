@@ -17,6 +17,7 @@ typedef struct Session Session;
 typedef struct SessionOptions {
     int threads;         /* 0: all cores */
     Cycles phase_cycles; /* 0: default */
+    uint32_t checks;     /* bits of MachineCheck; 0: CHECK_DEFAULT */
     Cycles cycles_max; /* of one call: a program that takes longer has failed; 0: CALL_CYCLES_MAX */
 } SessionOptions;
 

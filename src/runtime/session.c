@@ -361,7 +361,8 @@ Session *session_open(const Package *package, const SessionOptions *options, Err
     session->threads = thread_count(options->threads);
     session->cycles_max = options->cycles_max > 0 ? options->cycles_max : CALL_CYCLES_MAX;
     MachineOptions machine_options = {.threads = session->threads,
-                                      .phase_cycles = options->phase_cycles};
+                                      .phase_cycles = options->phase_cycles,
+                                      .checks = options->checks};
     session->machine = machine_create(&machine_options);
     Arena scratch = arena_create(OPEN_ARENA_BYTES);
     bool ok = machine_load(session->machine, package, err) &&

@@ -1,7 +1,7 @@
 # Usage errors: one line on stderr, exit 2, nothing written.
 $ for args in "" "frobnicate" "compile" "compile m" "compile m -o p --frob" "compile m -o p --tiles 0" "compile m -o p --tiles" "compile m -o p --tiles 1473" \
 > "compile m -o p --batch 2" "compile m -o p --precision fp8" "compile m -o p --dump=graph,soup" "compile m -o p --stop-after=soup" "compile m -o p --plan x" \
-> "run" "run p" "run p --weights" "verify" "verify p --weights m --min-cosine 2" "inspect" "inspect a b" "inspect p --code 1472" "fixture" "info" "info --frob"; do
+> "run" "run p" "run p --weights" "run p --check soup" "verify p --check +race,soup" "verify" "verify p --weights m --min-cosine 2" "inspect" "inspect a b" "inspect p --code 1472" "fixture" "info" "info --frob"; do
 >   tessera $args >/dev/null 2>$T/err; code=$?
 >   [ "$args" = "" ] && { echo "none: $code"; continue; }
 >   echo "$args: $code $(wc -l <$T/err) $(cat $T/err)"
@@ -23,6 +23,8 @@ none: 2
 ~run: 2 1 tessera: P.ipuexe is missing .*
 ~run p: 2 1 tessera: --weights MODEL is missing .*
 ~run p --weights: 2 1 tessera: option --weights needs a value: MODEL
+~run p --check soup: 2 1 tessera: option --check: "soup" is no check; expected a list of poison, .*
+~verify p --check \+race,soup: 2 1 tessera: option --check: .*
 ~verify: 2 1 tessera: verify needs P.ipuexe.*
 ~verify p --weights m --min-cosine 2: 2 1 tessera: option --min-cosine: expected -1..1, found 2
 ~inspect: 2 1 tessera: inspect needs P.ipuexe.*

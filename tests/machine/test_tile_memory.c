@@ -186,7 +186,7 @@ static void poison(void)
     rig_destroy(rig);
     /* the same with tracking off */
     rig = filled();
-    rig->shared.poison_off = true;
+    rig->shared.checks &= ~(uint32_t)CHECK_POISON;
     rig_worker_ok(rig, "setzi $m0, 0x58200\nld32 $m1, $m0, $mzero, 0\nadd $m1, $m1, $m0\nld32 $m2, "
                        "$m1, $mzero, 0\nexitz $mzero\n");
     rig_destroy(rig);

@@ -33,6 +33,7 @@ static inline Rig *rig_create(void)
     memset(rig->poison, 0xff, SRAM_WORDS / 8);
     rig->arena = arena_create(1 << 28);
     rig->shared.timing = tile_timing_default();
+    rig->shared.checks = CHECK_DEFAULT;
     rig->shared.pool = code_pool_create();
     tile_create(&rig->tile, (PhysTile){7}, rig->sram, rig->poison);
     tile_reset(&rig->tile, RIG_SUPERVISOR);
