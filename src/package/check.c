@@ -239,6 +239,64 @@ static bool check_bindings(const Package *package, Arena scratch, Error *err)
     return true;
 }
 
+static bool is_code_address(uint32_t address)
+{
+    return address % 4 == 0 && address >= SRAM_BASE && address < SRAM_REGION1;
+}
+
+static bool check_lines(const Package *package, Error *err)
+{
+    for (isize i = 0; i < package->source_files.len; i++) {
+        if (!check_name(package->source_files.at[i], "source file", i, err)) {
+            return false;
+        }
+    }
+    for (isize i = 0; i < package->lines.len; i++) {
+        const DebugLine *line = &package->lines.at[i];
+        if (!is_code_address(line->address) ||
+            (i > 0 && package->lines.at[i - 1].address >= line->address) ||
+            line->file >= package->source_files.len) {
+            return error_set(err, ERROR_INPUT, "package",
+                             "line record %td at 0x%x of source file %u, expected ascending words "
+                             "of 0x%x..0x%x and a file below %td",
+                             i, line->address, line->file, SRAM_BASE, SRAM_REGION1,
+                             package->source_files.len);
+        }
+    }
+    return true;
+}
+
+static bool check_calls(const Package *package, Error *err)
+{
+    for (isize i = 0; i < package->buffer_uses.len; i++) {
+        if (!check_name(package->buffer_uses.at[i].region, "buffer use", i, err)) {
+            return false;
+        }
+    }
+    for (isize i = 0; i < package->call_uses.len; i++) {
+        const CallUses *uses = &package->call_uses.at[i];
+        if (uses->first < 0 || uses->count < 0 ||
+            uses->count > package->buffer_uses.len - uses->first) {
+            return error_set(err, ERROR_INPUT, "package", "use %td has no buffers", i);
+        }
+    }
+    for (isize i = 0; i < package->calls.len; i++) {
+        const CallRecord *call = &package->calls.at[i], *before = call - (i > 0);
+        bool is_ordered =
+            i == 0 || before->tile.id < call->tile.id ||
+            (before->tile.id == call->tile.id && before->return_address < call->return_address);
+        if (call->tile.id >= CHIP_TILES || !is_code_address(call->return_address) || !is_ordered ||
+            call->uses >= package->call_uses.len) {
+            return error_set(err, ERROR_INPUT, "package",
+                             "call %td of tile %u returns to 0x%x with use %u, expected ascending "
+                             "tiles and words of 0x%x..0x%x and a use below %td",
+                             i, call->tile.id, call->return_address, call->uses, SRAM_BASE,
+                             SRAM_REGION1, package->call_uses.len);
+        }
+    }
+    return true;
+}
+
 static bool check_debug(const Package *package, Error *err)
 {
     for (isize i = 0; i < package->symbols.len; i++) {
@@ -254,7 +312,7 @@ static bool check_debug(const Package *package, Error *err)
         if ((region->tile.id >= CHIP_TILES && region->tile.id != UINT16_MAX) ||
             region->bytes == 0 || region->count == 0 || region->address < SRAM_BASE ||
             region->address >= SRAM_END ||
-            (uint64_t)(region->count - 1) * region->stride + region->bytes >
+            (uint64_t)(region->count - 1) * region->stride + region->bytes + region->tail_bytes >
                 SRAM_END - region->address) {
             return error_set(err, ERROR_INPUT, "package",
                              "debug region \"%.*s\" of %u x %u bytes at 0x%x is outside SRAM",
@@ -301,5 +359,6 @@ bool package_check(const Package *package, Arena scratch, Error *err)
            check_text(package->model, "model name", err) &&
            check_text(package->graph_digest, "graph digest", err) &&
            check_bindings(package, scratch, err) && check_debug(package, err) &&
+           check_lines(package, err) && check_calls(package, err) &&
            check_isa_flags(package, err);
 }

@@ -102,7 +102,14 @@ size_t estimate_words(const Package *package)
         bytes += 48 + package->symbols.at[i].name.len;
     }
     for (isize i = 0; i < package->regions.len; i++) {
-        bytes += 56 + package->regions.at[i].name.len;
+        bytes += 64 + package->regions.at[i].name.len;
+    }
+    bytes += 8 * (package->lines.len + package->calls.len) + 16 * package->call_uses.len;
+    for (isize i = 0; i < package->source_files.len; i++) {
+        bytes += 16 + package->source_files.at[i].len;
+    }
+    for (isize i = 0; i < package->buffer_uses.len; i++) {
+        bytes += 24 + package->buffer_uses.at[i].region.len;
     }
     for (int id = 0; id < FLAG_ID_COUNT; id++) {
         bytes += 48 + flag_symbol(FlagId(id))->name.len;
@@ -226,7 +233,39 @@ void put_debug(wire::Application::Builder app, const Package *package)
         to.setSize(from->bytes);
         to.setCount(from->count);
         to.setStride(from->stride);
+        to.setTail(from->tail_bytes);
         PUT_TEXT(to, Name, from->name);
+    }
+}
+
+void put_code_records(wire::Application::Builder app, const Package *package)
+{
+    auto files = app.initSourceFiles(unsigned(package->source_files.len));
+    for (isize i = 0; i < package->source_files.len; i++) {
+        put_text(package->source_files.at[i],
+                 [&](unsigned len) { return files.init(unsigned(i), len); });
+    }
+    auto lines = app.initDebugLines(unsigned(package->lines.len));
+    for (isize i = 0; i < package->lines.len; i++) {
+        lines[unsigned(i)].setAddress(package->lines.at[i].address);
+        lines[unsigned(i)].setFile(package->lines.at[i].file);
+        lines[unsigned(i)].setLine(package->lines.at[i].line);
+    }
+    auto uses = app.initCallUses(unsigned(package->call_uses.len));
+    for (isize i = 0; i < package->call_uses.len; i++) {
+        const CallUses *from = &package->call_uses.at[i];
+        auto buffers = uses[unsigned(i)].initBuffers(unsigned(from->count));
+        for (int32_t b = 0; b < from->count; b++) {
+            const BufferUse *use = &package->buffer_uses.at[from->first + b];
+            PUT_TEXT(buffers[unsigned(b)], Region, use->region);
+            buffers[unsigned(b)].setIsWritten(use->is_written);
+        }
+    }
+    auto calls = app.initCalls(unsigned(package->calls.len));
+    for (isize i = 0; i < package->calls.len; i++) {
+        calls[unsigned(i)].setReturnAddress(package->calls.at[i].return_address);
+        calls[unsigned(i)].setPhysicalTile(package->calls.at[i].tile.id);
+        calls[unsigned(i)].setUses(package->calls.at[i].uses);
     }
 }
 
@@ -272,6 +311,7 @@ void put_application(wire::Application::Builder app, const Package *package)
     app.initHostExchange().setStartupMark(STARTUP_MARK);
     app.initEntryPoints(1)[0].setName("run");
     put_debug(app, package);
+    put_code_records(app, package);
     put_extensions(app, package);
 }
 
@@ -487,7 +527,52 @@ void get_debug(wire::Application::Reader app, Arena *keep, Package *out)
         to->bytes = from.getSize();
         to->count = from.getCount();
         to->stride = from.getStride();
+        to->tail_bytes = from.getTail();
         to->name = get_text(from.getName());
+    }
+}
+
+void get_code_records(wire::Application::Reader app, Arena *keep, Package *out)
+{
+    auto files = app.getSourceFiles();
+    out->source_files.len = out->source_files.cap = files.size();
+    out->source_files.at = take<Str>(keep, files.size());
+    for (unsigned i = 0; i < files.size(); i++) {
+        out->source_files.at[i] = get_text(files[i]);
+    }
+    auto lines = app.getDebugLines();
+    out->lines.len = out->lines.cap = lines.size();
+    out->lines.at = take<DebugLine>(keep, lines.size());
+    for (unsigned i = 0; i < lines.size(); i++) {
+        out->lines.at[i] = DebugLine{lines[i].getAddress(), lines[i].getFile(), lines[i].getLine()};
+    }
+    auto uses = app.getCallUses();
+    isize count = 0;
+    for (auto from : uses) {
+        count += from.getBuffers().size();
+    }
+    if (count > INT32_MAX) {
+        refuse("has too many buffers of calls");
+    }
+    out->buffer_uses.len = out->buffer_uses.cap = count;
+    out->buffer_uses.at = take<BufferUse>(keep, count);
+    out->call_uses.len = out->call_uses.cap = uses.size();
+    out->call_uses.at = take<CallUses>(keep, uses.size());
+    int32_t next = 0;
+    for (unsigned i = 0; i < uses.size(); i++) {
+        auto buffers = uses[i].getBuffers();
+        out->call_uses.at[i] = CallUses{next, int32_t(buffers.size())};
+        for (auto use : buffers) {
+            out->buffer_uses.at[next++] = BufferUse{get_text(use.getRegion()), use.getIsWritten()};
+        }
+    }
+    auto calls = app.getCalls();
+    out->calls.len = out->calls.cap = calls.size();
+    out->calls.at = take<CallRecord>(keep, calls.size());
+    for (unsigned i = 0; i < calls.size(); i++) {
+        out->calls.at[i] = CallRecord{calls[i].getReturnAddress(),
+                                      PhysTile{uint16_t(get_tile(calls[i].getPhysicalTile()))},
+                                      calls[i].getUses()};
     }
 }
 
@@ -564,6 +649,7 @@ void get_application(wire::Application::Reader app, Arena *keep, Package *out)
     get_tiles(app, keep, out);
     get_bindings(app, keep, out);
     get_debug(app, keep, out);
+    get_code_records(app, keep, out);
     get_extensions(app, keep, out);
 }
 

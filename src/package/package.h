@@ -79,9 +79,38 @@ typedef struct DebugRegion {
     PhysTile tile;
     uint32_t address, bytes;
     uint32_t count, stride; /* members of a sequence, `stride` bytes apart; 1, 0 for one */
+    uint32_t tail_bytes;    /* behind it (each member): may be read, is never used */
     Str name;
 } DebugRegion;
 VEC(DebugRegion);
+
+/* Source of the code from `address` to that of the next record, the same on all tiles; line 0: none is known. */
+typedef struct DebugLine {
+    uint32_t address;
+    uint16_t file; /* index of Package.source_files */
+    uint16_t line;
+} DebugLine;
+VEC(DebugLine);
+
+/* What a kernel call may read, or read and write: the debug regions of that name on the call's tile. */
+typedef struct BufferUse {
+    Str region;
+    bool is_written;
+} BufferUse;
+VEC(BufferUse);
+
+typedef struct CallUses {
+    int32_t first, count; /* of Package.buffer_uses */
+} CallUses;
+VEC(CallUses);
+
+/* A kernel call, known by the address that it returns to. */
+typedef struct CallRecord {
+    uint32_t return_address;
+    PhysTile tile;
+    uint16_t uses; /* index of Package.call_uses */
+} CallRecord;
+VEC(CallRecord);
 
 typedef struct Package {
     Str compiler_version;
@@ -93,6 +122,11 @@ typedef struct Package {
     PhaseRecordVec phases;
     DebugSymbolVec symbols;
     DebugRegionVec regions;
+    StrVec source_files;
+    DebugLineVec lines; /* ascending addresses */
+    BufferUseVec buffer_uses;
+    CallUsesVec call_uses;
+    CallRecordVec calls; /* ascending (tile, return address) */
     const IsaFlags *isa_flags; /* that the code was assembled with; NULL: ours */
     Str graph_digest; /* of graph_digest: weights must belong to the same graph; may be empty */
     int32_t tiles_used;
@@ -101,7 +135,7 @@ typedef struct Package {
 } Package;
 
 /* Structure rules of host-and-package.md 5.3 plus ours: 1472 unique tiles, segments inside the image range, ordered and
- * disjoint, lowest at 0x4c010, names unique, shards inside SRAM on known tiles, packing parts consistent. */
+ * disjoint, lowest at 0x4c010, names unique, shards inside SRAM on known tiles, packing parts consistent, debug records in order. */
 bool package_check(const Package *package, Arena scratch, Error *err);
 /* Writes the file completely or not at all. Deterministic bytes. Runs package_check first. */
 bool package_write(const Package *package, const char *path, Arena scratch, Error *err);

@@ -133,6 +133,7 @@ struct DebugRegion {
   name @3 :Text;
   count @4 :UInt32 = 1;  # ours: members of a sequence
   stride @5 :UInt32;     # ours: bytes between them
+  tail @6 :UInt32;       # ours: bytes behind it (behind each member) that may be read and are never used
 }
 
 # --- ours ------------------------------------------------------------------------------------------------------------
@@ -197,6 +198,31 @@ struct PhaseRecord {
   rowBytesMax @5 :UInt32;
 }
 
+# Where code comes from, the same on all tiles, ascending: from `address` to the next record it is line `line` of
+# `sourceFiles[file]`; line 0: no source is known.
+struct DebugLine {
+  address @0 :UInt32;
+  file @1 :UInt16;
+  line @2 :UInt16;
+}
+
+# A buffer that a kernel call may read, or read and write: the debug regions of that name on the call's tile.
+struct BufferUse {
+  region @0 :Text;
+  isWritten @1 :Bool;
+}
+
+struct CallUses {
+  buffers @0 :List(BufferUse);
+}
+
+# A call of a kernel, known by the address that it returns to; ascending by tile, then address.
+struct CallRecord {
+  returnAddress @0 :UInt32;
+  physicalTile @1 :UInt16;
+  uses @2 :UInt16;  # index into callUses, which calls share
+}
+
 struct Application {
   schemaVersion @0 :UInt32;
   compilerVersion @1 :Text;
@@ -224,5 +250,9 @@ struct Application {
   tileBytesMin @22 :UInt64;
   tileBytesMedian @23 :UInt64;
   tileBytesMax @24 :UInt64;
-  isaFlagsSource @25 :Text;
+  sourceFiles @25 :List(Text);
+  debugLines @26 :List(DebugLine);
+  callUses @27 :List(CallUses);
+  calls @28 :List(CallRecord);
+  isaFlagsSource @29 :Text;
 }

@@ -297,7 +297,7 @@ static void loads_a_package(void)
     }
     *vec_push(&package.symbols, &arena) = (DebugSymbol){S("start"), ENTRY};
     *vec_push(&package.symbols, &arena) = (DebugSymbol){S("phase.row"), ROW};
-    *vec_push(&package.regions, &arena) = (DebugRegion){receiver, ROW, 64, 1, 0, S("rows")};
+    *vec_push(&package.regions, &arena) = (DebugRegion){receiver, ROW, 64, 1, 0, 0, S("rows")};
     int64_t before = resident_bytes();
     MachineOptions options = {.threads = 2};
     Machine *machine = machine_create(&options);

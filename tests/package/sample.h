@@ -69,9 +69,21 @@ static inline Package sample_package(Arena *arena)
     *vec_push(&package.phases, arena) = (PhaseRecord){S("gather \"x\""), 27, 12, 3456, 789, 64};
     *vec_push(&package.symbols, arena) = (DebugSymbol){S("add_f16"), 0x4c100};
     *vec_push(&package.regions, arena) =
-        (DebugRegion){{UINT16_MAX}, SRAM_IMAGE_BASE, 32, 1, 0, S("code")};
+        (DebugRegion){{UINT16_MAX}, SRAM_IMAGE_BASE, 32, 1, 0, 0, S("code")};
     *vec_push(&package.regions, arena) =
-        (DebugRegion){{1}, 0x80000, 1024, 3, 2048, S("pixels.shard")};
+        (DebugRegion){{1}, 0x80000, 1024, 3, 2048, 16, S("pixels.shard")};
+    *vec_push(&package.source_files, arena) = S("add_f16.s");
+    *vec_push(&package.source_files, arena) = S("launch.inc");
+    *vec_push(&package.lines, arena) = (DebugLine){0x4c100, 1, 7};
+    *vec_push(&package.lines, arena) = (DebugLine){0x4c108, 0, 65535};
+    *vec_push(&package.lines, arena) = (DebugLine){0x4c200, 0, 0};
+    *vec_push(&package.buffer_uses, arena) = (BufferUse){S("pixels.shard"), false};
+    *vec_push(&package.buffer_uses, arena) = (BufferUse){S("sum"), true};
+    *vec_push(&package.call_uses, arena) = (CallUses){0, 2};
+    *vec_push(&package.call_uses, arena) = (CallUses){2, 0};
+    *vec_push(&package.calls, arena) = (CallRecord){0x4c018, {0}, 1};
+    *vec_push(&package.calls, arena) = (CallRecord){0x4c018, {1}, 0};
+    *vec_push(&package.calls, arena) = (CallRecord){0x4c020, {1}, 0};
     IsaFlags *flags = arena_new(arena, IsaFlags);
     *flags = isa_flags_default();
     flags->value[FLAG_ID_TAMP_F16V4_E4_P0] = 7;

@@ -83,8 +83,26 @@ static void check_equal(const Package *a, const Package *b)
         const DebugRegion *p = &a->regions.at[i], *q = &b->regions.at[i];
         CHECK_STR(p->name, q->name);
         CHECK(p->tile.id == q->tile.id && p->address == q->address && p->bytes == q->bytes);
-        CHECK(p->count == q->count && p->stride == q->stride);
+        CHECK(p->count == q->count && p->stride == q->stride && p->tail_bytes == q->tail_bytes);
     }
+    CHECK_EQ_INT(a->source_files.len, b->source_files.len);
+    for (isize i = 0; i < a->source_files.len; i++) {
+        CHECK_STR(a->source_files.at[i], b->source_files.at[i]);
+    }
+    CHECK_EQ_INT(a->lines.len, b->lines.len);
+    CHECK(memcmp(a->lines.at, b->lines.at, (size_t)a->lines.len * sizeof *a->lines.at) == 0);
+    CHECK_EQ_INT(a->buffer_uses.len, b->buffer_uses.len);
+    for (isize i = 0; i < a->buffer_uses.len; i++) {
+        CHECK_STR(a->buffer_uses.at[i].region, b->buffer_uses.at[i].region);
+        CHECK_EQ_INT(a->buffer_uses.at[i].is_written, b->buffer_uses.at[i].is_written);
+    }
+    CHECK_EQ_INT(a->call_uses.len, b->call_uses.len);
+    for (isize i = 0; i < a->call_uses.len; i++) {
+        CHECK_EQ_INT(a->call_uses.at[i].first, b->call_uses.at[i].first);
+        CHECK_EQ_INT(a->call_uses.at[i].count, b->call_uses.at[i].count);
+    }
+    CHECK_EQ_INT(a->calls.len, b->calls.len);
+    CHECK(memcmp(a->calls.at, b->calls.at, (size_t)a->calls.len * sizeof *a->calls.at) == 0);
     CHECK_STR(a->isa_flags->source, b->isa_flags->source);
     for (int id = 0; id < FLAG_ID_COUNT; id++) {
         CHECK_EQ_INT(a->isa_flags->value[id], b->isa_flags->value[id]);
@@ -152,6 +170,12 @@ static void stock_tool_decodes_it(void)
         "(name = \"TEXCH_SYNCZONE_LOCAL\", value = 2, isGiven = false)",
         "isaFlagsSource = \"values.h\"",
         "physicalTile = 4294967295, address = 311312, size = 32",
+        "stride = 2048, tail = 16",
+        "sourceFiles = [\"add_f16.s\", \"launch.inc\"]",
+        "debugLines = [(address = 311552, file = 1, line = 7), ", /* 0x4c100 */
+        "callUses = [(buffers = [(region = \"pixels.shard\", isWritten = false), "
+        "(region = \"sum\", isWritten = true)]), (buffers = [])]",
+        "(returnAddress = 311328, physicalTile = 1, uses = 0)]", /* 0x4c020 */
         "tilesUsed = 2, tileBytesMin = 64, tileBytesMedian = 80, tileBytesMax = 96",
     };
     Arena keep = arena_create(ARENA_BYTES), scratch = arena_create(ARENA_BYTES);
@@ -296,6 +320,50 @@ static void break_region(Package *p)
 {
     p->regions.at[1].bytes = 0x70000;
 }
+static void break_region_tail(Package *p)
+{
+    p->regions.at[1].tail_bytes = UINT32_MAX;
+}
+static void break_source_name(Package *p)
+{
+    p->source_files.at[1] = S("");
+}
+static void break_line_order(Package *p)
+{
+    p->lines.at[1].address = p->lines.at[0].address;
+}
+static void break_line_place(Package *p)
+{
+    p->lines.at[2].address = SRAM_REGION1;
+}
+static void break_line_file(Package *p)
+{
+    p->lines.at[0].file = 2;
+}
+static void break_use_name(Package *p)
+{
+    p->buffer_uses.at[1].region = S("a\nb");
+}
+static void break_uses(Package *p)
+{
+    p->call_uses.at[0].count = 3;
+}
+static void break_call_tile(Package *p)
+{
+    p->calls.at[2].tile.id = CHIP_TILES;
+}
+static void break_call_order(Package *p)
+{
+    p->calls.at[2].return_address = p->calls.at[1].return_address;
+}
+static void break_call_place(Package *p)
+{
+    p->calls.at[2].return_address += 2;
+}
+static void break_call_use(Package *p)
+{
+    p->calls.at[2].uses = 2;
+}
 
 static IsaFlags *flags_of(Package *p)
 {
@@ -349,6 +417,17 @@ static void refuses_broken_rules(void)
         {break_summary, "memory summary"},
         {break_region, "outside SRAM"},
         {break_region_members, "outside SRAM"},
+        {break_region_tail, "outside SRAM"},
+        {break_source_name, "source file 1 has a name of 0 bytes"},
+        {break_line_order, "line record 1 at 0x4c100 of source file 0, expected ascending"},
+        {break_line_place, "line record 2"},
+        {break_line_file, "a file below 2"},
+        {break_use_name, "buffer use 1 has a name with a control character"},
+        {break_uses, "use 0 has no buffers"},
+        {break_call_tile, "call 2 of tile 1472"},
+        {break_call_order, "call 2 of tile 1 returns to 0x4c018"},
+        {break_call_place, "call 2"},
+        {break_call_use, "a use below 2"},
         {break_flag_width, "TSTACC_P1 = 256, expected a value of 8 bits"},
         {break_flag_twice, "TAMP_F16V4_E4_P0 and TAMP_F16V4_E2_P1"},
         {break_flag_documented, "TROUND_ZERO is documented as 3, not 9"},
