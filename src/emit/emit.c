@@ -66,6 +66,7 @@ typedef struct EmitJob {
     Arena *arenas;   /* per worker */
     uint8_t **image; /* per logical tile */
     uint32_t *image_bytes;
+    uint32_t *call_return; /* per call of Work */
     uint8_t **table;
     uint32_t *table_bytes;
 } EmitJob;
@@ -93,8 +94,12 @@ static void emit_tile(void *context, isize index, int worker)
     }
     map.program = map.rows + (uint32_t)rows.len * 4;
     isize steps = work->steps.len;
-    TileWork tile_work = {tile, true, &job->calls.first[index * steps],
-                          &job->calls.end[index * steps], row_address};
+    TileWork tile_work = {tile,
+                          true,
+                          &job->calls.first[index * steps],
+                          &job->calls.end[index * steps],
+                          row_address,
+                          job->call_return};
     program_build(work, job->placement, &map, &tile_work, &words, &tables, arena);
 
     uint32_t end = map.program + (uint32_t)words.len * 4;
@@ -239,6 +244,85 @@ static void add_phases(const EmitJob *job, Package *out, Arena *keep)
     }
 }
 
+/* Source lines of the kernels, from one section to the next; behind them no source is known. */
+static void add_lines(const KernelLibrary *library, const Resolved *resolved, Package *out,
+                      Arena *keep)
+{
+    int section = 0;
+    for (int o = 0; o < library->object_count; o++) {
+        const Object *object = &library->objects[o];
+        for (isize s = 0; s < object->sections.len; s++, section++) {
+            const LineMarkVec *marks = &object->sections.at[s].lines;
+            for (isize i = 0; i < marks->len; i++) {
+                uint32_t address = resolved->section_address[section] + marks->at[i].offset;
+                bool is_again =
+                    out->lines.len > 0 && out->lines.at[out->lines.len - 1].address == address;
+                DebugLine *line =
+                    is_again ? &out->lines.at[out->lines.len - 1] : vec_push(&out->lines, keep);
+                *line = (DebugLine){address, (uint16_t)o, (uint16_t)marks->at[i].line};
+            }
+        }
+        *vec_push(&out->source_files, keep) = object->file;
+    }
+    *vec_push(&out->lines, keep) = (DebugLine){KERNELS_AT + round8((uint32_t)resolved->len), 0, 0};
+}
+
+static const Str argument_tables = {"argument tables", sizeof "argument tables" - 1};
+
+/* What a call may access: twice the value of each operand, plus one when it is written. */
+typedef struct UseList {
+    int32_t count, use[KERNEL_ARGS_MAX];
+} UseList;
+
+static UseList uses_of(const Work *work, const WorkCall *call)
+{
+    UseList list = {0};
+    for (int32_t i = 0; i < call->arg_count; i++) {
+        int operand = kernel_operand_of((KernelId)call->kernel, i);
+        if (operand < 0)
+            continue;
+        const KernelOperandSpec *spec = &kernel_of((KernelId)call->kernel)->operand[operand];
+        const Buffer *buffer = &work->buffers.at[work->args.at[call->arg_first + i].buffer];
+        list.use[list.count++] = 2 * buffer->value + spec->is_written;
+    }
+    return list;
+}
+
+static void add_uses(const Work *work, const UseList *list, Package *out, Arena *keep)
+{
+    *vec_push(&out->call_uses, keep) = (CallUses){(int32_t)out->buffer_uses.len, list->count + 1};
+    for (int32_t i = 0; i < list->count; i++)
+        *vec_push(&out->buffer_uses, keep) =
+            (BufferUse){work->plan->values.at[list->use[i] / 2].name, list->use[i] % 2 != 0};
+    *vec_push(&out->buffer_uses, keep) = (BufferUse){argument_tables, false};
+}
+
+/* Calls by tile and return address; calls that use the same values share their list. */
+static void add_calls(const EmitJob *job, Package *out, Arena *keep, Arena scratch)
+{
+    const Work *work = job->work;
+    StrMap lists = {0};
+    SortKey *keys = arena_array(&scratch, SortKey, work->calls.len);
+    for (isize c = 0; c < work->calls.len; c++)
+        keys[c] = (SortKey){
+            (uint64_t)phys_of(work->calls.at[c].tile).id << 32 | job->call_return[c], (uint32_t)c};
+    sort_keys(keys, work->calls.len, scratch);
+    for (isize i = 0; i < work->calls.len; i++) {
+        const WorkCall *call = &work->calls.at[keys[i].payload];
+        UseList list = uses_of(work, call);
+        Str key = {(const char *)list.use, list.count * (isize)sizeof list.use[0]};
+        const uint32_t *known = str_map_get(&lists, key);
+        uint32_t number = known != NULL ? *known : (uint32_t)out->call_uses.len;
+        if (known == NULL) {
+            add_uses(work, &list, out, keep);
+            *str_map_put(&lists, str_copy(key, &scratch), &scratch) = number;
+        }
+        ASSERT(number <= UINT16_MAX);
+        *vec_push(&out->calls, keep) =
+            (CallRecord){job->call_return[keys[i].payload], phys_of(call->tile), (uint16_t)number};
+    }
+}
+
 /* Where every buffer lies, for fault messages and inspect (decisions.md A2: buffer bounds). */
 static void add_regions(const EmitJob *job, Package *out, Arena *keep)
 {
@@ -251,7 +335,16 @@ static void add_regions(const EmitJob *job, Package *out, Arena *keep)
                           .bytes = buffer->bytes,
                           .count = (uint32_t)buffer->iterations,
                           .stride = buffer->iterations > 1 ? job->placement->stride[b] : 0,
+                          .tail_bytes = buffer->tail_bytes,
                           .name = work->plan->values.at[buffer->value].name};
+    }
+    for (int32_t t = 0; t < work->tiles; t++) {
+        if (job->table_bytes[t] > 0)
+            *vec_push(&out->regions, keep) = (DebugRegion){.tile = phys_of((Tile){(uint16_t)t}),
+                                                           .address = job->placement->descriptor[t],
+                                                           .bytes = job->table_bytes[t],
+                                                           .count = 1,
+                                                           .name = argument_tables};
     }
 }
 
@@ -310,6 +403,7 @@ bool emit_package(const Work *work, const Placement *placement, const Schedule *
     job.calls = index_calls(work, &scratch);
     job.image = arena_array(keep, uint8_t *, work->tiles);
     job.image_bytes = arena_array(keep, uint32_t, work->tiles);
+    job.call_return = arena_array(keep, uint32_t, work->calls.len);
     job.table = arena_array(keep, uint8_t *, work->tiles);
     job.table_bytes = arena_array(keep, uint32_t, work->tiles);
     int threads = thread_count(info->threads);
@@ -323,6 +417,8 @@ bool emit_package(const Work *work, const Placement *placement, const Schedule *
     add_bindings(&job, out, keep);
     add_phases(&job, out, keep);
     add_regions(&job, out, keep);
+    add_lines(library, &resolved, out, keep);
+    add_calls(&job, out, keep, scratch);
     add_memory_summary(&job, out, scratch);
     return true;
 }

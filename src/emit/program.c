@@ -107,9 +107,11 @@ void program_build(const Work *work, const Placement *placement, const SupportMa
         case WORK_CALLS:
             if (!tile->is_used)
                 break;
-            for (int32_t c = tile->call_first[s]; c < tile->call_end[s]; c++)
+            for (int32_t c = tile->call_first[s]; c < tile->call_end[s]; c++) {
                 put_kernel_call(&a, work, placement, map, &work->calls.at[c],
                                 placement->descriptor[tile->tile.id], tables, arena);
+                tile->call_return[c] = here(&a);
+            }
             break;
         case WORK_PHASE:
             put_phase(&a, tile->is_used ? tile->row_address[phase] : 0);

@@ -15,6 +15,7 @@ typedef struct TileWork {
     const int32_t *call_first; /* per step: first call of this tile, and one past the last */
     const int32_t *call_end;
     const uint32_t *row_address; /* per phase: 0 when the tile neither sends nor receives */
+    uint32_t *call_return;       /* per call of Work: receives where this tile's calls return to */
 } TileWork;
 
 /* Words of the program at map->program. *tables receives the argument tables' words (at placement->descriptor). */

@@ -151,6 +151,14 @@ const Kernel *kernel_of(KernelId id)
     return &catalogue_row(id)->kernel;
 }
 
+int kernel_operand_of(KernelId id, int arg)
+{
+    const CatalogueRow *row = catalogue_row(id);
+    ASSERT(arg >= 0);
+    bool is_operand = arg < row->kernel.arg_count && row->argument[arg].kind == ARGUMENT_OPERAND;
+    return is_operand ? row->argument[arg].index : -1;
+}
+
 KernelId kernel_find(Str name)
 {
     for (int id = 1; id < KERNEL_COUNT; id++) {

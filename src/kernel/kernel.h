@@ -81,6 +81,8 @@ bool library_load(const IsaFlags *flags, Arena *keep, Arena scratch, KernelLibra
 /* The row of kernels.def, parsed. Never NULL for a valid id. */
 const Kernel *kernel_of(KernelId id);
 KernelId kernel_find(Str name);
+/* The operand whose address is argument word `arg`, or -1. */
+int kernel_operand_of(KernelId id, int arg);
 /* Checks the operands' orders, types and extents against the contract and makes the argument words. ERROR_INPUT names the
  * kernel, the operand and what was expected. Operands as listed in kernels.def; scalars likewise. */
 bool kernel_bind(KernelId id, const KernelOperand *operands, int operand_count,

@@ -43,6 +43,22 @@ static const DebugSymbol *symbol_at(const Package *package, uint32_t address)
     return best;
 }
 
+/* The source of the code at an address; NULL when none is known. */
+static const DebugLine *line_at(const Package *package, uint32_t address)
+{
+    isize first = 0, end = package->lines.len; /* records below `first` begin at or before it */
+    while (first < end) {
+        isize middle = first + (end - first) / 2;
+        if (package->lines.at[middle].address <= address) {
+            first = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    const DebugLine *line = first > 0 ? &package->lines.at[first - 1] : NULL;
+    return line != NULL && line->line != 0 ? line : NULL;
+}
+
 static const DebugRegion *region_at(const Package *package, PhysTile tile, uint32_t address)
 {
     for (isize i = 0; i < package->regions.len; i++) {
@@ -59,6 +75,32 @@ static const DebugRegion *region_at(const Package *package, PhysTile tile, uint3
     return NULL;
 }
 
+static void print_context(Writer *writer, int context)
+{
+    if (context < 0) {
+        write_str(writer, S("supervisor"));
+    } else {
+        write_fmt(writer, "worker %d", context);
+    }
+}
+
+/* "pc 0x4c123 = kernel + 0x13 (kernel.s:7)" */
+static void print_pc(Writer *writer, uint32_t pc, const Package *package)
+{
+    write_fmt(writer, "pc 0x%x", pc);
+    if (package == NULL) {
+        return;
+    }
+    const DebugSymbol *symbol = symbol_at(package, pc);
+    if (symbol != NULL) {
+        write_fmt(writer, " = %.*s + 0x%x", STR_ARG(symbol->name), pc - symbol->address);
+    }
+    const DebugLine *line = line_at(package, pc);
+    if (line != NULL) {
+        write_fmt(writer, " (%.*s:%u)", STR_ARG(package->source_files.at[line->file]), line->line);
+    }
+}
+
 void fault_print(Writer *writer, const Fault *fault, const Package *package)
 {
     if (fault->category == FAULT_NONE) {
@@ -69,25 +111,16 @@ void fault_print(Writer *writer, const Fault *fault, const Package *package)
               text_of(fault->name));
     write_fmt(writer, "  tile %u (logical %u), ", (unsigned)fault->tile.id,
               (unsigned)tile_of(fault->tile).id);
-    if (fault->context < 0) {
-        write_str(writer, S("supervisor"));
-    } else {
-        write_fmt(writer, "worker %d", fault->context);
+    print_context(writer, fault->context);
+    write_fmt(writer, ", simulated cycle %lld, ", (long long)fault->cycle);
+    print_pc(writer, fault->pc, package);
+    if (fault->address != 0) {
+        write_fmt(writer, ", address 0x%x", fault->address);
     }
-    write_fmt(writer, ", simulated cycle %lld, pc 0x%x", (long long)fault->cycle, fault->pc);
-    if (package != NULL) {
-        const DebugSymbol *symbol = symbol_at(package, fault->pc);
-        uint32_t where = fault->address != 0 ? fault->address : fault->pc;
-        const DebugRegion *region = region_at(package, fault->tile, where);
-        if (symbol != NULL) {
-            write_fmt(writer, " = %.*s + 0x%x", STR_ARG(symbol->name), fault->pc - symbol->address);
-        }
-        if (region != NULL) {
-            if (fault->address != 0) {
-                write_fmt(writer, ", 0x%x", where);
-            }
-            write_fmt(writer, " in %.*s", STR_ARG(region->name));
-        }
+    uint32_t where = fault->address != 0 ? fault->address : fault->pc;
+    const DebugRegion *region = package != NULL ? region_at(package, fault->tile, where) : NULL;
+    if (region != NULL) {
+        write_fmt(writer, " in %.*s", STR_ARG(region->name));
     }
     write_fmt(writer, "\n  %s\n", fault->detail);
 }

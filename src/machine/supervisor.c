@@ -448,15 +448,17 @@ TileStop tile_run(TileState *tile, const TileShared *shared, Cycles limit)
               .m_poison = &tile->m_poison,
               .poison = (shared->checks & CHECK_POISON) != 0 ? tile->poison : NULL,
               .context = -1};
-    for (;;) {
+    for (uint32_t pc_before = tile->pc;; pc_before = x.pc) {
         x.pc = tile->pc;
         x.next_pc = x.pc + 4;
         x.cycle = tile->cycle;
         const Op *op = code_find(tile->code, true, x.pc);
         if (!op) {
             if (x.pc - SRAM_BASE >= SRAM_REGION1 - SRAM_BASE || x.pc % 4 != 0) {
-                return tile_fault(tile, "INVALID_PC", -1, x.pc, x.cycle, "supervisor at 0x%x",
-                                  x.pc);
+                tile_fault(tile, "INVALID_PC", -1, pc_before, x.cycle,
+                           "the next instruction would be at 0x%x", x.pc);
+                tile->fault.address = x.pc;
+                return TILE_STOP_FAULT;
             }
             op = code_decode(tile, shared, true, x.pc);
         }

@@ -114,11 +114,12 @@ static bool repeat_fault(Exec *x)
                       x->worker->rpt_end);
 }
 
-/* Decodes at pc or faults. */
+/* Decodes at pc or faults; x->pc is still the instruction that leads there. */
 static const Op *fetch(Exec *x, uint32_t pc)
 {
     if (pc - SRAM_BASE >= SRAM_REGION1 - SRAM_BASE || pc % 4 != 0) {
-        tile_fault(x->tile, "INVALID_PC", x->context, pc, x->cycle, "worker at 0x%x", pc);
+        (void)EXEC_FAULT(x, "INVALID_PC", "the next instruction would be at 0x%x", pc);
+        x->tile->fault.address = pc;
         return NULL;
     }
     return code_decode(x->tile, x->shared, false, pc);
@@ -261,11 +262,12 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
               .next_pc = w->pc,
               .cycle = w->start_cycle};
     while (!x.is_exited) {
-        uint32_t pc = x.pc = x.next_pc;
+        uint32_t pc = x.next_pc;
         const Op *op = code_find(code, false, pc);
         if (!op && !(op = fetch(&x, pc))) {
             return false;
         }
+        x.pc = pc;
         if ((op->flags & OP_AMP) != 0 && !is_observed) {
             AmpRun run = exec_amp_run(&x, op);
             if (run == AMP_RUN_STOPPED) {
