@@ -196,6 +196,7 @@ bool line_finish_bundle(Asm *as)
     if (is_repeat(code[main])) {
         mark_repeat(as, half[0], section_offset(as), section_offset(as) + 8);
     }
+    as->here = as->bundle[0].place; /* the line of a bundle is that of its first instruction */
     return emit_line(as, half[0], true) && emit_line(as, half[1], true);
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 #include "machine/math.h"
 #include "machine/tile.h"
+#include "machine/watch.h"
 
 enum {
     CODE_PAGE_BYTES = 1024,
@@ -104,7 +105,8 @@ typedef struct Exec {
     WorkerState *worker; /* NULL: supervisor */
     uint32_t *m;
     uint16_t *m_poison;
-    uint32_t *poison; /* bitmap of SRAM, NULL when poison is not tracked */
+    uint32_t *poison;    /* bitmap of SRAM, NULL when poison is not tracked */
+    struct Watch *watch; /* NULL: no check of every access is on */
     int context;
     uint32_t pc, next_pc;
     Cycles cycle;            /* issue of the current instruction */
@@ -332,6 +334,9 @@ bool code_element_store(Exec *x, uint32_t address);
 static inline bool store_words(Exec *x, uint32_t address, const uint32_t *words, uint32_t count,
                                unsigned poison)
 {
+    if (__builtin_expect(x->watch != NULL, 0) && !watch_store(x, address, count)) {
+        return false;
+    }
     if (address < SRAM_REGION1) {
         if (((address ^ x->tile->pc) & ~(uint32_t)(ELEMENT_BYTES - 1)) == 0 &&
             !code_element_store(x, address)) {

@@ -224,6 +224,7 @@ static bool branch(Exec *x, const Op *op)
         target &= ADDRESS_MASK;
         set_register(x, op->r[0], x->next_pc);
         set_poison(x, op->m_write, false);
+        x->tile->call_return = x->worker ? x->tile->call_return : x->next_pc;
         is_taken = true;
         break;
     }

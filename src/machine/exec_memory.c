@@ -44,6 +44,7 @@ bool code_element_store(Exec *x, uint32_t address)
 static inline void load_main(Exec *x, uint32_t address, const Op *op, MemoryForm form)
 {
     uint32_t value = 0;
+    watch_loaded(x, address, 1, watch_main(op->r[0]));
     memcpy(&value, sram_at(x, address), form.bytes);
     if (form.move == MOVE_SIGN) {
         value = (uint32_t)sign_extend(value, 8 * form.bytes);
@@ -173,6 +174,7 @@ static void set_main(Exec *x, uint8_t r, uint32_t value)
 static void load_delta(Exec *x, uint32_t address, uint8_t r, uint32_t bytes)
 {
     uint32_t value = 0;
+    watch_loaded(x, address, 1, watch_main(r));
     memcpy(&value, sram_at(x, address), bytes);
     set_main(x, r, value);
     uint16_t bit = (uint16_t)(1u << r & 0x0fff);

@@ -7,10 +7,24 @@
 /* Two accesses meet in one element: false and a fault. With the check off true: both happen, the store first. */
 bool access_conflict(Exec *x, const Op *op, uint32_t a, uint32_t b);
 
+static inline void watch_loaded(Exec *x, uint32_t address, uint32_t words, uint32_t reg)
+{
+    if (__builtin_expect(x->watch != NULL, 0)) {
+        watch_load(x, address & ~3u, words, reg);
+    }
+}
+
+/* Main registers: $m12 and up are no storage. */
+static inline uint32_t watch_main(uint32_t r)
+{
+    return r < 12 ? r : WATCH_NOWHERE;
+}
+
 /* Writes `count` words to aux registers `first`...; registers from 8 on take nothing. */
 static inline void load_aux(Exec *x, uint32_t address, uint32_t first, uint32_t count)
 {
     WorkerState *w = x->worker;
+    watch_loaded(x, address, count, first < 8 ? WATCH_AUX + first : WATCH_NOWHERE);
     if (first >= 8) {
         return;
     }
@@ -26,6 +40,7 @@ static inline void load_aux(Exec *x, uint32_t address, uint32_t first, uint32_t 
 static inline void load_spread(Exec *x, uint32_t address, uint32_t r, uint32_t bytes)
 {
     uint32_t value = 0;
+    watch_loaded(x, address, 1, r < 8 ? WATCH_AUX + r : WATCH_NOWHERE);
     if (r >= 8) {
         return;
     }

@@ -15,9 +15,10 @@ static const struct {
 };
 
 static const char *const category_text[] = {
-    [FAULT_NONE] = "no fault",          [FAULT_ILLEGAL] = "illegal",
-    [FAULT_UNKNOWN] = "unknown",        [FAULT_UNMODELLED] = "not modelled",
-    [FAULT_POISON] = "undefined value", [FAULT_DEADLOCK] = "deadlock",
+    [FAULT_NONE] = "no fault",           [FAULT_ILLEGAL] = "illegal",
+    [FAULT_SELECTED] = "selected check", [FAULT_UNKNOWN] = "unknown",
+    [FAULT_UNMODELLED] = "not modelled", [FAULT_POISON] = "undefined value",
+    [FAULT_DEADLOCK] = "deadlock",
 };
 
 static const char *text_of(const char *name)
@@ -59,20 +60,59 @@ static const DebugLine *line_at(const Package *package, uint32_t address)
     return line != NULL && line->line != 0 ? line : NULL;
 }
 
-static const DebugRegion *region_at(const Package *package, PhysTile tile, uint32_t address)
+static bool is_in(const DebugRegion *region, PhysTile tile, uint32_t address)
 {
-    for (isize i = 0; i < package->regions.len; i++) {
-        const DebugRegion *region = &package->regions.at[i];
-        if ((region->tile.id == tile.id || region->tile.id == UINT16_MAX) &&
-            address >= region->address) {
-            uint32_t offset = address - region->address;
-            uint32_t member = region->stride > 0 ? offset / region->stride : 0;
-            if (member < region->count && offset - member * region->stride < region->bytes) {
-                return region;
-            }
+    if ((region->tile.id != tile.id && region->tile.id != UINT16_MAX) ||
+        address < region->address) {
+        return false;
+    }
+    uint32_t offset = address - region->address;
+    uint32_t member = region->stride > 0 ? offset / region->stride : 0;
+    return member < region->count && offset - member * region->stride < region->bytes;
+}
+
+/* What the kernel call that returns to an address may access; NULL when the package knows no such call. */
+static const CallUses *uses_at(const Package *package, PhysTile tile, uint32_t return_address)
+{
+    for (isize i = 0; i < package->calls.len; i++) {
+        const CallRecord *call = &package->calls.at[i];
+        if (call->tile.id == tile.id && call->return_address == return_address) {
+            return &package->call_uses.at[call->uses];
         }
     }
     return NULL;
+}
+
+static bool is_used(const Package *package, const CallUses *uses, Str name)
+{
+    for (int32_t i = 0; uses != NULL && i < uses->count; i++) {
+        if (str_equal(package->buffer_uses.at[uses->first + i].region, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* " in NAME", where buffers that live at different times may share the address: what the running call uses, else the first. */
+static void print_region(Writer *writer, const Fault *fault, uint32_t address,
+                         const Package *package)
+{
+    const CallUses *uses = uses_at(package, fault->tile, fault->call_return);
+    const DebugRegion *best = NULL;
+    for (isize i = 0; i < package->regions.len; i++) {
+        const DebugRegion *region = &package->regions.at[i];
+        if (!is_in(region, fault->tile, address)) {
+            continue;
+        }
+        if (is_used(package, uses, region->name)) {
+            best = region;
+            break;
+        }
+        best = best == NULL ? region : best;
+    }
+    if (best != NULL) {
+        write_fmt(writer, " in %.*s", STR_ARG(best->name));
+    }
 }
 
 static void print_context(Writer *writer, int context)
@@ -117,10 +157,15 @@ void fault_print(Writer *writer, const Fault *fault, const Package *package)
     if (fault->address != 0) {
         write_fmt(writer, ", address 0x%x", fault->address);
     }
-    uint32_t where = fault->address != 0 ? fault->address : fault->pc;
-    const DebugRegion *region = package != NULL ? region_at(package, fault->tile, where) : NULL;
-    if (region != NULL) {
-        write_fmt(writer, " in %.*s", STR_ARG(region->name));
+    if (package != NULL) {
+        print_region(writer, fault, fault->address != 0 ? fault->address : fault->pc, package);
     }
     write_fmt(writer, "\n  %s\n", fault->detail);
+    if (fault->other_pc != 0) {
+        write_str(writer, S("  the other access: "));
+        print_context(writer, fault->other_context);
+        write_str(writer, S(", "));
+        print_pc(writer, fault->other_pc, package);
+        write_str(writer, S("\n"));
+    }
 }

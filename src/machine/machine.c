@@ -14,6 +14,7 @@
  * package touches a few pages on each of 1472 tiles and must stay cheap.
  */
 #include "machine/fabric.h"
+#include "machine/watch.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -34,6 +35,7 @@ struct Machine {
     uint8_t *sram;
     uint32_t *poison;
     TileState *tiles;
+    struct WatchSet *watch; /* NULL: no check of every access is on */
     Fabric *fabric;
     bool *is_active;
     IsaFlags flags; /* of the package */
@@ -61,8 +63,8 @@ static void run_tile(void *context, isize index, int worker)
 {
     Machine *machine = context;
     TileState *tile = &machine->tiles[index];
-    (void)worker;
     if (tile->is_present && (tile->stop == TILE_STOP_NONE || tile->stop == TILE_STOP_LIMIT)) {
+        tile->watch = machine->watch ? watch_begin(machine->watch, worker, tile) : NULL;
         tile->stop = tile_run(tile, &machine->shared, machine->deadline);
     }
 }
@@ -283,6 +285,9 @@ Machine *machine_create(const MachineOptions *options)
                                    .checks = machine->options.checks,
                                    .trace = options->trace,
                                    .trace_tile = options->trace_tile};
+    if ((machine->options.checks & WATCHED_CHECKS) != 0) {
+        machine->watch = watch_create(machine->options.checks, machine->options.threads);
+    }
     machine->sram = map_memory(sram_total);
     machine->poison = map_memory(poison_total);
     machine->tiles = calloc(CHIP_TILES, sizeof *machine->tiles);
@@ -311,12 +316,20 @@ void machine_destroy(Machine *machine)
         tile_destroy(&machine->tiles[i]);
     }
     code_pool_destroy(machine->shared.pool);
+    watch_destroy(machine->watch);
     fabric_destroy(machine->fabric);
     (void)munmap(machine->sram, sram_total);
     (void)munmap(machine->poison, poison_total);
     free(machine->tiles);
     free(machine->is_active);
     free(machine);
+}
+
+void machine_describe(Machine *machine, const Package *package)
+{
+    if (machine->watch) {
+        watch_describe(machine->watch, package);
+    }
 }
 
 bool machine_load(Machine *machine, const Package *package, Error *err)
@@ -331,6 +344,7 @@ bool machine_load(Machine *machine, const Package *package, Error *err)
         machine->shared.flags = &machine->flags;
     }
     choose_pages(machine, package);
+    machine_describe(machine, package);
     Load load = {machine, package};
     parallel_for(machine->options.threads, package->tiles.len, TILE_CHUNK, load_image, &load);
     return true;

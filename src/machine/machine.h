@@ -58,6 +58,7 @@ typedef struct MachineOptions {
 typedef enum FaultCategory {
     FAULT_NONE = 0,
     FAULT_ILLEGAL,    /* a documented rule is broken */
+    FAULT_SELECTED,   /* hardware goes on; a check that was asked for does not */
     FAULT_UNKNOWN,    /* the hardware's behaviour is undocumented */
     FAULT_UNMODELLED, /* not built yet */
     FAULT_POISON,     /* an undefined value was used */
@@ -72,8 +73,11 @@ typedef struct Fault {
     int context;  /* -1 supervisor, 0..5 worker */
     Cycles cycle; /* tile clock */
     uint32_t pc;
-    uint32_t address; /* of the access that is refused; 0: none */
-    char detail[256]; /* values and addresses concerned */
+    uint32_t address;     /* of the access that is refused; 0: none */
+    uint32_t call_return; /* where the supervisor's last call returns to; 0: none */
+    int other_context;    /* RACE: who accessed it before, */
+    uint32_t other_pc;    /* and where; 0: no such access */
+    char detail[256];     /* values and addresses concerned */
 } Fault;
 
 typedef enum MachineStop {
@@ -96,6 +100,8 @@ void machine_destroy(Machine *machine);
 /* Loads all images, once a machine; every tile starts at its entry with the supervisor running, clock 0. Code is decoded with the
  * package's table of flag values; ERROR_INPUT when two of them cannot be told apart. */
 bool machine_load(Machine *machine, const Package *package, Error *err);
+/* Tests: takes the debug records of a package for checks, as machine_load does. */
+void machine_describe(Machine *machine, const Package *package);
 /* Tests: writes bytes to a tile and (entry != 0) makes it a running tile starting at entry. */
 void machine_load_tile(Machine *machine, PhysTile tile, uint32_t address, const void *bytes,
                        uint32_t len, uint32_t entry);

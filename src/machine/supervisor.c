@@ -3,7 +3,7 @@
  * Issue time = first cycle that is not earlier than the end of the previous instruction's shadow, than the readiness of every
  * source register, and that lies in a slot no worker owns. Workers run to their exits inside run and runall, each with its own issue
  * times; the supervisor then goes on in the slots that the model says were free. It must not look at what running workers write:
- * a program that does is wrong on the hardware too and is not detected here.
+ * a program that does is wrong on the hardware too, and found by the check `race` (watch.c).
  */
 #include "machine/exec.h"
 #include "machine/workbench.h"
@@ -259,6 +259,9 @@ static bool load_coefficients(Exec *x, const Op *op)
     if (is_wide && address < SRAM_REGION1) {
         return exec_fault_at(x, "INVALID_REGION", address, bytes);
     }
+    if (x->watch) {
+        watch_load(x, address, bytes / 4, WATCH_NOWHERE);
+    }
     for (uint32_t i = 0; i < bytes / 8; i++) {
         uint32_t word[2];
         memcpy(word, sram_at(x, address + 8 * i), 8);
@@ -447,6 +450,7 @@ TileStop tile_run(TileState *tile, const TileShared *shared, Cycles limit)
               .m = tile->m,
               .m_poison = &tile->m_poison,
               .poison = (shared->checks & CHECK_POISON) != 0 ? tile->poison : NULL,
+              .watch = tile->watch,
               .context = -1};
     for (uint32_t pc_before = tile->pc;; pc_before = x.pc) {
         x.pc = tile->pc;
@@ -471,6 +475,9 @@ TileStop tile_run(TileState *tile, const TileShared *shared, Cycles limit)
         }
         x.is_branch_taken = false;
         tile->instructions++;
+        if (x.watch && !watch_issue(&x, op)) {
+            return tile->stop;
+        }
         TileIssue issue;
         if (__builtin_expect(shared->observer != NULL, 0)) {
             observe_begin(&x, op, &issue);
@@ -479,6 +486,7 @@ TileStop tile_run(TileState *tile, const TileShared *shared, Cycles limit)
         }
         bool is_poison = (tile->m_poison & op->m_hard) != 0;
         bool goes_on = is_poison ? exec_poison_fault(&x, op) : op->run(&x, op);
+        goes_on = goes_on && !(x.watch && tile->stop == TILE_STOP_FAULT);
         if (__builtin_expect(shared->observer != NULL, 0)) {
             observe_end(&x, goes_on, x.cycle + (goes_on ? shadow_of(timing, &x, op) : 0), &issue);
         }

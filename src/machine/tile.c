@@ -52,6 +52,7 @@ void tile_reset(TileState *tile, uint32_t entry)
                        .poison = tile->poison,
                        .code = tile->code,
                        .weights = tile->weights,
+                       .watch = tile->watch,
                        .id = tile->id,
                        .is_present = tile->is_present,
                        .m_poison = 0x0fff,
@@ -126,7 +127,8 @@ TileStop tile_fault(TileState *tile, const char *name, int context, uint32_t pc,
                           .tile = tile->id,
                           .context = context,
                           .cycle = cycle,
-                          .pc = pc};
+                          .pc = pc,
+                          .call_return = tile->call_return};
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(tile->fault.detail, sizeof tile->fault.detail, format, arguments);

@@ -40,12 +40,14 @@ typedef struct TileState {
     uint8_t *sram;          /* SRAM_BYTES, index = address - SRAM_BASE */
     uint32_t *poison;       /* one bit per word */
     struct CodeCache *code; /* decoded words of region 0, private to tile.c */
+    struct Watch *watch;    /* checks of every access (watch.h); NULL: none */
     PhysTile id;
     bool is_present; /* has an image */
     /* supervisor */
     uint32_t m[16];
     uint16_t m_poison;
     uint32_t pc;
+    uint32_t call_return;      /* where the supervisor's last `call` returns to; 0: none yet */
     Cycles cycle;       /* next possible issue */
     Cycles m_ready[16]; /* when each register may be read */
     uint32_t csr[256];  /* supervisor CSR file by index (INCOMING_BASE ...) */

@@ -250,7 +250,8 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
     WorkerState *w = &tile->worker[number];
     const CodeCache *code = tile->code;
     const bool is_traced = shared->trace && tile->id.id == shared->trace_tile;
-    const bool is_observed = is_traced || shared->observer;
+    const bool is_observed = is_traced || shared->observer, is_watched = tile->watch != NULL;
+    const bool is_plain = !is_observed && !is_watched; /* nobody looks at single issues */
     Exec x = {.limit = limit,
               .tile = tile,
               .shared = shared,
@@ -258,6 +259,7 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
               .m = w->m,
               .m_poison = &w->m_poison,
               .poison = (shared->checks & CHECK_POISON) != 0 ? tile->poison : NULL,
+              .watch = tile->watch,
               .context = number,
               .next_pc = w->pc,
               .cycle = w->start_cycle};
@@ -268,7 +270,7 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
             return false;
         }
         x.pc = pc;
-        if ((op->flags & OP_AMP) != 0 && !is_observed) {
+        if ((op->flags & OP_AMP) != 0 && is_plain) {
             AmpRun run = exec_amp_run(&x, op);
             if (run == AMP_RUN_STOPPED) {
                 return false;
@@ -277,7 +279,7 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
                 continue;
             }
         }
-        if (w->rpt_count != 0 && pc == w->rpt_first && !is_observed) {
+        if (w->rpt_count != 0 && pc == w->rpt_first && is_plain) {
             uint32_t page_number;
             const CodePage *page;
             const Op *body = plain_body(&x, &page, &page_number);
@@ -289,11 +291,11 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
             }
         }
         tile->instructions++;
-        if (__builtin_expect(is_observed, 0)) {
-            if (!run_observed(&x, op, is_traced)) {
-                return false;
-            }
-        } else if (!run_one(&x, op)) {
+        if (__builtin_expect(is_watched, 0) && !watch_issue(&x, op)) {
+            return false;
+        }
+        bool is_good = is_observed ? run_observed(&x, op, is_traced) : run_one(&x, op);
+        if (__builtin_expect(!is_good || (is_watched && tile->stop == TILE_STOP_FAULT), 0)) {
             return false;
         }
         if (__builtin_expect(x.cycle > limit, 0)) {
