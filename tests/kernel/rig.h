@@ -3,7 +3,8 @@
  * Every call starts hostile: worker registers and accumulators hold NaNs and huge numbers, undefined or (every second call)
  * defined (pitfall N21), buffers that the kernel only writes are undefined, everything around a buffer is a guard of NaN patterns (pitfalls N2, N11). After the call
  * the guards and the read-only operands must be unchanged and every output word defined. A violation is an answer
- * (Rig.complaint), not an exit, so that test_planted.c can demand one.
+ * (Rig.complaint), not an exit, so that test_planted.c can demand one. All checks of the machine are on; a call may access its
+ * operands and the argument table.
  */
 #pragma once
 #include "asm/asm.h"
@@ -17,7 +18,7 @@
 enum {
     RIG_CODE = 0x4c010,
     RIG_PROGRAM = 0x50000, /* an element of its own, as code must have */
-    RIG_TABLE = 0x54000,   /* 32 words; the last is the kernel's entry */
+    RIG_TABLE = 0x54000,   /* 32 words */
     RIG_POISON = 0x54400,  /* undefined words */
     RIG_REGION0 = 0x58000,
     RIG_GROUP = 0x8000, /* exchange group of region 1; a multiple of one of region 0 */
@@ -41,6 +42,7 @@ typedef struct Rig {
     const Object *objects;
     int object_count;
     Resolved code;
+    uint32_t go; /* address of the call */
     int buffer_count;
     RigBuffer buffer[RIG_BUFFERS_MAX];
     uint32_t next[2];        /* free address per region */
@@ -63,9 +65,8 @@ static const char rig_program[] = ".supervisor\n"
                                   " setzi $m0, 0x54000\n"
                                   " runall $m1, $m0, 0\n"
                                   " sync 2\n"
-                                  " ld32 $m1, $m0, $mzero, 31\n"
-                                  " setzi $m10, back\n"
                                   " setzi $m5, 0x54400\n"
+                                  " ld32 $m1, $m5, $mzero, 0\n"
                                   " ld32 $m2, $m5, $mzero, 0\n"
                                   " ld32 $m3, $m5, $mzero, 0\n"
                                   " ld32 $m4, $m5, $mzero, 0\n"
@@ -73,8 +74,8 @@ static const char rig_program[] = ".supervisor\n"
                                   " ld32 $m9, $m5, $mzero, 0\n"
                                   " ld32 $m5, $m5, $mzero, 0\n"
                                   " sync 7\n"
-                                  " br $m1\n"
-                                  "back: bri round\n"
+                                  "go: call $m10, nothing\n" /* rig_aim */
+                                  " bri round\n"
                                   "nothing: br $m10\n"
                                   ".worker\n"
                                   "dirty: setzi $m0, 0x54400\n"
@@ -108,7 +109,7 @@ static const char rig_program[] = ".supervisor\n"
                                   " ld32 $m11, $m0, $mzero, 0\n"
                                   " ld32 $m0, $m0, $mzero, 0\n"
                                   " exitz $mzero\n"
-                                  ".globl nothing\n";
+                                  ".globl nothing, go\n";
 
 __attribute__((format(printf, 2, 3))) static inline void rig_fail(Rig *rig, const char *format, ...)
 {
@@ -288,6 +289,36 @@ static inline MachineStop rig_round(Rig *rig)
     return stop;
 }
 
+/* The next round calls the code at `entry`. */
+static inline void rig_aim(Rig *rig, uint32_t entry)
+{
+    uint32_t word = isa_word(INSN_call_mmmn_zi, 10, entry, 0, 0);
+    machine_write(rig->machine, rig_tile(), rig->go, &word, 4);
+}
+
+/* Tells the machine what the call may access. */
+static inline void rig_describe(Rig *rig, const KernelCall *call, const int *operand)
+{
+    static const char *const names[RIG_BUFFERS_MAX] = {"0", "1", "2", "3", "4", "5", "6", "7"};
+    const Kernel *kernel = kernel_of(call->kernel);
+    Package package = {0};
+    Arena *arena = &rig->call;
+    for (int i = 0; i < kernel->operand_count; i++) {
+        const RigBuffer *b = &rig->buffer[operand[i]];
+        const KernelOperandSpec *spec = &kernel->operand[i];
+        Str name = str_of(names[operand[i]]);
+        *vec_push(&package.regions, arena) =
+            (DebugRegion){rig_tile(), b->address, b->bytes, 1, 0, spec->tail_bytes, name};
+        *vec_push(&package.buffer_uses, arena) = (BufferUse){name, spec->is_written};
+    }
+    *vec_push(&package.regions, arena) =
+        (DebugRegion){rig_tile(), RIG_TABLE, 128, 1, 0, 0, S("table")};
+    *vec_push(&package.buffer_uses, arena) = (BufferUse){S("table"), false};
+    *vec_push(&package.call_uses, arena) = (CallUses){0, (int32_t)package.buffer_uses.len};
+    *vec_push(&package.calls, arena) = (CallRecord){rig->go + 4, rig_tile(), 0};
+    machine_describe(rig->machine, &package);
+}
+
 /* (Re)starts the tile: after a fault nothing else would run. */
 static inline void rig_start(Rig *rig)
 {
@@ -295,7 +326,8 @@ static inline void rig_start(Rig *rig)
         machine_destroy(rig->machine);
     }
     FILE *trace = getenv("RIG_TRACE") ? stderr : NULL;
-    rig->machine = machine_create(&(MachineOptions){.threads = 1, .trace = trace, .trace_tile = 0});
+    rig->machine = machine_create(
+        &(MachineOptions){.threads = 1, .checks = CHECK_ALL, .trace = trace, .trace_tile = 0});
     Error err = {0};
     Object program;
     Arena keep = arena_split(&rig->scratch, (rig->scratch.end - rig->scratch.at) / 2);
@@ -309,9 +341,10 @@ static inline void rig_start(Rig *rig)
     CHECK_EQ_INT(machine_run(rig->machine, 0), MACHINE_STOP_HOST);
     uint32_t nothing = 0;
     CHECK(object_find(&program, 1, &code, S("nothing"), &nothing));
+    CHECK(object_find(&program, 1, &code, S("go"), &rig->go));
     rig_begin(rig);
     rig_write(rig);
-    machine_write(rig->machine, rig_tile(), RIG_TABLE + 31 * 4, &nothing, 4);
+    rig_aim(rig, nothing);
     rig_round(rig);
     CHECK_CSTR(rig->complaint, "");
     rig->empty_cycles = rig->cycles;
@@ -361,7 +394,8 @@ static inline bool rig_call(Rig *rig, const KernelCall *call, const int *operand
         const KernelWord *word = &call->arg[i];
         table[i] = word->operand >= 0 ? rig->buffer[operand[word->operand]].address : word->value;
     }
-    table[31] = rig_entry(rig, kernel_of(call->kernel)->name);
+    rig_describe(rig, call, operand);
+    rig_aim(rig, rig_entry(rig, kernel_of(call->kernel)->name));
     rig->is_garbage_defined = !rig->is_garbage_defined;
     rig_write(rig);
     machine_write(rig->machine, rig_tile(), RIG_TABLE, table, sizeof table);
