@@ -288,9 +288,11 @@ bool exec_poison_fault(Exec *x, const Op *op)
     } else if (op->kind == CLASS_SYSTEM) {
         name = "POISON_LAUNCH";
     }
-    return EXEC_FAULT(x, name, "%s uses $m%d, which is undefined",
-                      isa_form((InsnCode)op->code)->mnemonic,
-                      __builtin_ctz((unsigned)(*x->m_poison & op->m_hard)));
+    (void)EXEC_FAULT(x, name, "%s uses $m%d, which is undefined",
+                     isa_form((InsnCode)op->code)->mnemonic,
+                     __builtin_ctz((unsigned)(*x->m_poison & op->m_hard)));
+    x->tile->fault.address = x->watch ? watch_undefined_from(x->watch) : 0;
+    return false;
 }
 
 static bool decode_fault(Exec *x, const Op *op)

@@ -69,7 +69,9 @@ struct Watch {
     uint32_t epoch;
     Shadow *shadow;
     Source source[CHIP_WORKERS][REGISTERS];
-    uint32_t live[CHIP_WORKERS]; /* registers whose source has not been read yet, one bit each */
+    uint32_t live[CHIP_WORKERS];   /* registers whose source has not been read yet, one bit each */
+    uint32_t loaded[CHIP_WORKERS]; /* registers that hold what was loaded */
+    uint32_t undefined_from;
     const CallTables *tables;
     int tile;
     uint32_t call_return; /* where the running call returns to; 0: none runs */
@@ -114,6 +116,7 @@ static uint32_t code_address(uint16_t index)
 static void begin_epoch(struct Watch *watch)
 {
     memset(watch->live, 0, sizeof watch->live);
+    memset(watch->loaded, 0, sizeof watch->loaded);
     if (watch->epoch == EPOCH_MAX && watch->shadow) {
         memset(watch->shadow, 0, shadow_bytes);
         watch->epoch = 0;
@@ -302,6 +305,7 @@ bool watch_issue(Exec *x, const Op *op)
             mark_code(watch->code, x->pc + 4);
         }
     }
+    watch->undefined_from = 0;
     if (x->context < 0) {
         watch_supervisor(x, op);
         return true;
@@ -313,8 +317,18 @@ bool watch_issue(Exec *x, const Op *op)
     if (!read_sources(x, used | a_read << WATCH_AUX)) {
         return false;
     }
-    watch->live[x->context] &= ~(used | written | (a_read | a_written) << WATCH_AUX);
+    written |= a_written << WATCH_AUX;
+    watch->live[x->context] &= ~(used | written | a_read << WATCH_AUX);
+    uint32_t undefined = *x->m_poison & op->m_hard & watch->loaded[x->context];
+    watch->undefined_from =
+        undefined != 0 ? watch->source[x->context][__builtin_ctz(undefined)].address : 0;
+    watch->loaded[x->context] &= ~written;
     return true;
+}
+
+uint32_t watch_undefined_from(const struct Watch *watch)
+{
+    return watch->undefined_from;
 }
 
 void watch_load(Exec *x, uint32_t address, uint32_t words, uint32_t reg)
@@ -333,6 +347,7 @@ void watch_load(Exec *x, uint32_t address, uint32_t words, uint32_t reg)
         } else if (reg != WATCH_NOWHERE) {
             watch->source[x->context][reg + i] = (Source){address, code_index(x->pc), is_tail};
             watch->live[x->context] |= 1u << (reg + i);
+            watch->loaded[x->context] |= 1u << (reg + i);
         }
     }
 }

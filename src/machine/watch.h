@@ -24,6 +24,8 @@ struct Watch *watch_begin(struct WatchSet *set, int thread, const TileState *til
 
 /* Before an instruction (of a bundle: its main half) executes. False: fault. */
 bool watch_issue(struct Exec *x, const struct Op *op);
+/* Behind watch_issue: the word that the undefined register of the instruction was loaded from; 0: not known. */
+uint32_t watch_undefined_from(const struct Watch *watch);
 /* `words` words are loaded into registers from `reg` on. A fault shows in the tile only. */
 void watch_load(struct Exec *x, uint32_t address, uint32_t words, uint32_t reg);
 /* False: fault. */

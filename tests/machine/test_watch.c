@@ -160,6 +160,18 @@ static void code_writes(void)
     }
 }
 
+/* An undefined value that was loaded: the fault says from where. */
+static void undefined_source(void)
+{
+    struct WatchSet *set;
+    Rig *rig = watched(CHECK_RACE, &set);
+    const char *text = WORKER_NUMBER "ld32 $m4, $m1, $mzero, 64\nld32 $m4, $m4, $mzero, 0" EXIT;
+    rig_code(rig, RIG_SUPERVISOR, true, RIG_LAUNCH);
+    rig_code(rig, RIG_WORKER, false, text);
+    run_watched(rig, set, "POISON_ADDRESS", RIG_DATA + 256, text);
+    rig_destroy(rig);
+}
+
 /* --- a call whose return address the package knows */
 
 enum { CALL_RETURN = RIG_SUPERVISOR + 4 };
@@ -231,4 +243,5 @@ static void call_buffers(void)
     }
 }
 
-TEST_MAIN(worker_races, legal_neighbours, supervisor_races, code_writes, call_buffers)
+TEST_MAIN(worker_races, legal_neighbours, supervisor_races, code_writes, undefined_source,
+          call_buffers)
