@@ -39,6 +39,12 @@ bool cli_flush(Writer *out, Error *err);
 bool cli_int(const char *flag, const char *text, int64_t low, int64_t high, int64_t *out,
              Error *err);
 bool cli_f64(const char *flag, const char *text, double low, double high, double *out, Error *err);
+/* `fault` or `assume`: what the machine does at undocumented points. */
+bool cli_unknown(const char *flag, const char *text, bool *is_assumed, Error *err);
+#define CLI_UNKNOWN_HELP                                                                           \
+    "fault (default) or assume: at what nobody documented, stop or go on (docs/machine.md)"
+/* One line on standard error that names the assumptions a run needed; nothing for an empty list. */
+void cli_report_assumed(Str names);
 /* A list of the machine's checks (checks_parse), or an ERROR_INPUT that names the flag. */
 bool cli_checks(const char *flag, const char *text, uint32_t *checks, Error *err);
 /* Before long work: `output` can be written and is not `input`, nor a file of the checkpoint directory `input`. */

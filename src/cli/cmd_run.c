@@ -18,6 +18,7 @@ typedef struct RunFlags {
     double clock_hz;
     int64_t max_cycles;
     uint32_t checks;
+    bool is_unknown_assumed;
     bool is_json, is_quiet;
 } RunFlags;
 
@@ -29,6 +30,7 @@ enum {
     FLAG_CLOCK,
     FLAG_MAX_CYCLES,
     FLAG_CHECK,
+    FLAG_UNKNOWN,
     FLAG_THREADS,
     FLAG_JSON,
     FLAG_QUIET,
@@ -48,6 +50,7 @@ static const Flag flags[] = {
     [FLAG_MAX_CYCLES] = {"--max-cycles", "N",
                          "give up a call after N simulated cycles (default 1e8)"},
     [FLAG_CHECK] = {"--check", "LIST", checks_help},
+    [FLAG_UNKNOWN] = {"--unknown", "MODE", CLI_UNKNOWN_HELP},
     [FLAG_THREADS] = {"-j", "N", "threads (default: all cores)"},
     [FLAG_JSON] = {"--json", NULL, "one JSON object a call"},
     [FLAG_QUIET] = {"-q", NULL, "no progress"},
@@ -82,6 +85,8 @@ static bool take(void *context, int flag, const char *value, Error *err)
         return cli_int("--max-cycles", value, 1, MAX_CYCLES, &f->max_cycles, err);
     case FLAG_CHECK:
         return cli_checks("--check", value, &f->checks, err);
+    case FLAG_UNKNOWN:
+        return cli_unknown("--unknown", value, &f->is_unknown_assumed, err);
     case FLAG_THREADS:
         return cli_int("-j", value, 1, 256, &f->threads, err);
     case FLAG_JSON:
@@ -200,6 +205,7 @@ int cmd_run(int argc, char **argv)
                             .threads = (int)f.threads,
                             .cycles_max = f.max_cycles,
                             .checks = f.checks,
+                            .is_unknown_assumed = f.is_unknown_assumed,
                             .is_quiet = f.is_quiet};
     bool ok = setup_open(&setup, &options, &err) && run_pictures(&f, &setup, &err);
     setup_close(&setup);

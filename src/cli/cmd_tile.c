@@ -18,7 +18,9 @@ typedef struct TileFlags {
     Texts paths, defines, areas, registers, dumps, breaks;
     const char *entry, *vertex;
     int64_t base, guard, max_cycles;
-    bool is_worker, poison_off, is_traced, is_stepped, is_explained, is_annotated, is_json;
+    const char *isa_flags;
+    uint32_t checks;
+    bool is_worker, is_unknown_assumed, is_traced, is_stepped, is_explained, is_annotated, is_json;
 } TileFlags;
 
 enum {
@@ -39,7 +41,9 @@ enum {
     FLAG_EXPLAIN,
     FLAG_ANNOTATE,
     FLAG_MAX_CYCLES,
-    FLAG_POISON,
+    FLAG_CHECK,
+    FLAG_UNKNOWN,
+    FLAG_ISA_FLAGS,
     FLAG_JSON,
 };
 
@@ -68,7 +72,10 @@ static const Flag flags[] = {
     [FLAG_ANNOTATE] = {"--annotate", NULL, "the source with issues and cycles of each line"},
     [FLAG_MAX_CYCLES] = {"--max-cycles", "N",
                          "give up after N simulated cycles (default 10000000)"},
-    [FLAG_POISON] = {"--poison", "on|off", "track undefined values (default on)"},
+    [FLAG_CHECK] = {"--check", "LIST", checks_help},
+    [FLAG_UNKNOWN] = {"--unknown", "MODE", CLI_UNKNOWN_HELP},
+    [FLAG_ISA_FLAGS] = {"--isa-flags", "F",
+                        "values of TAMP_, TSLIC_ ... symbols, as a vendor's header has them"},
     [FLAG_JSON] = {"--json", NULL, "the end of the run and --explain as JSON"},
 };
 
@@ -139,8 +146,13 @@ static bool take(void *context, int flag, const char *value, Error *err)
         return true;
     case FLAG_MAX_CYCLES:
         return cli_int("--max-cycles", value, 1, CYCLES_MAX, &f->max_cycles, err);
-    case FLAG_POISON:
-        return take_choice("--poison", value, "on", "off", &f->poison_off, err);
+    case FLAG_CHECK:
+        return cli_checks("--check", value, &f->checks, err);
+    case FLAG_UNKNOWN:
+        return cli_unknown("--unknown", value, &f->is_unknown_assumed, err);
+    case FLAG_ISA_FLAGS:
+        f->isa_flags = value;
+        return true;
     default:
         return add_text(&f->paths, value, flag, err);
     }
@@ -155,6 +167,7 @@ typedef struct Job {
     BreakpointVec breaks;
     Workbench *bench;
     Arena keep, scratch;
+    IsaFlags isa_flags;
 } Job;
 
 static bool parse_defines(Job *job, AsmDefineSpan *out, Error *err)
@@ -259,12 +272,19 @@ static bool prepare(Job *job, Error *err)
     if (f->vertex && !f->is_worker) {
         return error_set(err, ERROR_INPUT, NULL, "option --vertex needs --mode worker");
     }
+    if (f->isa_flags) {
+        if (!cli_isa_flags(f->isa_flags, &job->keep, job->scratch, &job->isa_flags, err)) {
+            return false;
+        }
+        options.flags = &job->isa_flags;
+    }
     if (!parse_defines(job, &options.defines, err) ||
         !target_build(&options, &job->keep, job->scratch, &job->target, err) ||
         !parse_areas(job, err) || !parse_outputs(job, err) || !check_json(job, err)) {
         return false;
     }
-    job->bench = workbench_create(f->poison_off);
+    job->bench = workbench_create(&(WorkbenchOptions){
+        .checks = f->checks, .is_unknown_assumed = f->is_unknown_assumed, .flags = options.flags});
     if (!areas_write(&job->areas, &job->target, job->bench, err)) {
         return false;
     }
@@ -370,6 +390,9 @@ static bool finish(Job *job, const Record *record, const TileView *view, Writer 
 {
     const bool is_json = job->flags->is_json, is_end = record->stop == WORKBENCH_STOP_END;
     const Fault *fault = workbench_fault(job->bench);
+    Writer assumed = writer_buffer(&job->keep);
+    workbench_print_assumed(&assumed, job->bench);
+    cli_report_assumed(writer_text(&assumed));
     Writer nowhere = writer_file(-1, &job->keep), *text = is_json ? &nowhere : out;
     if (is_end) {
         print_summary(text, &record->counters);

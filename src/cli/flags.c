@@ -118,6 +118,21 @@ bool cli_checks(const char *flag, const char *text, uint32_t *checks, Error *err
     return checks_parse(str_of(text), checks, err) || error_context(err, "option %s", flag);
 }
 
+bool cli_unknown(const char *flag, const char *text, bool *is_assumed, Error *err)
+{
+    *is_assumed = str_equal(str_of(text), S("assume"));
+    return *is_assumed || str_equal(str_of(text), S("fault")) ||
+           error_set(err, ERROR_INPUT, NULL, "option %s: expected fault or assume, found %s", flag,
+                     text);
+}
+
+void cli_report_assumed(Str names)
+{
+    if (names.len > 0) {
+        fprintf(stderr, "undocumented, assumed as docs/machine.md says: %.*s\n", STR_ARG(names));
+    }
+}
+
 bool cli_output(const char *output, const char *const *inputs, int input_count, Error *err)
 {
     static const char *const parts[] = {"", "/config.json", "/model.safetensors",

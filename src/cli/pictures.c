@@ -71,8 +71,10 @@ bool setup_open(Setup *setup, const SetupOptions *options, Error *err)
     if (!model_open(weights, &model, &setup->keep, setup->scratch, &setup->model, err) ||
         !check_network(setup, package, weights, err))
         return false;
-    SessionOptions session = {
-        .threads = options->threads, .cycles_max = options->cycles_max, .checks = options->checks};
+    SessionOptions session = {.threads = options->threads,
+                              .cycles_max = options->cycles_max,
+                              .checks = options->checks,
+                              .is_unknown_assumed = options->is_unknown_assumed};
     setup->session = session_open(&setup->package, &session, err);
     if (setup->session == NULL)
         return false;
@@ -89,8 +91,12 @@ bool setup_open(Setup *setup, const SetupOptions *options, Error *err)
 
 void setup_close(Setup *setup)
 {
-    if (setup->session != NULL)
+    if (setup->session != NULL) {
+        Writer assumed = writer_buffer(&setup->keep);
+        session_print_assumed(&assumed, setup->session);
+        cli_report_assumed(writer_text(&assumed));
         session_close(setup->session);
+    }
     model_close(&setup->model);
     arena_destroy(&setup->keep);
     arena_destroy(&setup->scratch);

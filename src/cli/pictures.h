@@ -23,6 +23,7 @@ typedef struct SetupOptions {
     int threads;       /* 0: all cores */
     Cycles cycles_max; /* of a call; 0: CALL_CYCLES_MAX */
     uint32_t checks;   /* of the machine; 0: CHECK_DEFAULT */
+    bool is_unknown_assumed;
     bool is_quiet;
 } SetupOptions;
 

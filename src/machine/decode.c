@@ -562,10 +562,23 @@ static void decode_worker(TileState *tile, const TileShared *shared, uint32_t ad
     op[1] = aux;
 }
 
+_Static_assert(FAULT_ROWS <= 64, "TileState.assumed has one bit a row");
+
 const char *fault_name(int row)
 {
     ASSERT(row >= 0 && row < FAULT_ROWS);
     return fault_names[row];
+}
+
+void assumed_print(Writer *writer, uint64_t rows)
+{
+    const char *separator = "";
+    for (int row = 0; row < FAULT_ROWS; row++) {
+        if ((rows >> row & 1) != 0) {
+            write_fmt(writer, "%s%s", separator, fault_names[row]);
+            separator = ", ";
+        }
+    }
 }
 
 int op_issues(const TileTiming *timing, const Op *op)

@@ -281,6 +281,7 @@ Machine *machine_create(const MachineOptions *options)
         machine->options.checks = CHECK_DEFAULT;
     }
     machine->shared = (TileShared){.timing = tile_timing_default(),
+                                   .is_unknown_assumed = machine->options.is_unknown_assumed,
                                    .pool = code_pool_create(),
                                    .checks = machine->options.checks,
                                    .trace = options->trace,
@@ -305,6 +306,15 @@ Machine *machine_create(const MachineOptions *options)
     machine->fabric = fabric_create(machine->options.threads, options->idle_source_allowed,
                                     !tracks_poison(machine));
     return machine;
+}
+
+void machine_print_assumed(Writer *writer, const Machine *machine)
+{
+    uint64_t rows = 0;
+    for (int i = 0; i < CHIP_TILES; i++) {
+        rows |= machine->tiles[i].assumed;
+    }
+    assumed_print(writer, rows);
 }
 
 void machine_destroy(Machine *machine)

@@ -46,7 +46,8 @@ typedef struct MachineOptions {
     int threads; /* 0: all cores */
     Cycles
         phase_cycles; /* cost of an internal phase beyond its rows (decisions.md A5); 0: PHASE_COST_DEFAULT */
-    uint32_t checks; /* bits of MachineCheck; 0: CHECK_DEFAULT */
+    uint32_t checks;         /* bits of MachineCheck; 0: CHECK_DEFAULT */
+    bool is_unknown_assumed; /* undocumented points follow docs/machine.md instead of faulting */
     bool
         absent_tiles_answer; /* tests: tiles without an image count as arrived at every internal sync */
     bool
@@ -97,6 +98,9 @@ typedef struct MachineCounters {
 
 Machine *machine_create(const MachineOptions *options);
 void machine_destroy(Machine *machine);
+/* Names of the undocumented points that all tiles together needed an assumption for so far, separated by commas; nothing when
+ * there was none. */
+void machine_print_assumed(Writer *writer, const Machine *machine);
 /* Loads all images, once a machine; every tile starts at its entry with the supervisor running, clock 0. Code is decoded with the
  * package's table of flag values; ERROR_INPUT when two of them cannot be told apart. */
 bool machine_load(Machine *machine, const Package *package, Error *err);

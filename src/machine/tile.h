@@ -47,11 +47,11 @@ typedef struct TileState {
     uint32_t m[16];
     uint16_t m_poison;
     uint32_t pc;
-    uint32_t call_return;      /* where the supervisor's last `call` returns to; 0: none yet */
-    Cycles cycle;       /* next possible issue */
-    Cycles m_ready[16]; /* when each register may be read */
-    uint32_t csr[256];  /* supervisor CSR file by index (INCOMING_BASE ...) */
-    uint64_t cwei[64];  /* coefficients */
+    uint32_t call_return; /* where the supervisor's last `call` returns to; 0: none yet */
+    Cycles cycle;         /* next possible issue */
+    Cycles m_ready[16];   /* when each register may be read */
+    uint32_t csr[256];    /* supervisor CSR file by index (INCOMING_BASE ...) */
+    uint64_t cwei[64];    /* coefficients */
     uint64_t
         cwei_stale[3]; /* one bit a coefficient: `weights` does not follow it yet; by AmpSource */
     struct AmpCache
@@ -92,6 +92,8 @@ struct CodePool *code_pool_create(void);
 void code_pool_destroy(struct CodePool *pool);
 void tile_create(TileState *tile, PhysTile id, uint8_t *sram, uint32_t *poison);
 void tile_destroy(TileState *tile);
+/* Names of the rows of a TileState.assumed, separated by commas. */
+void assumed_print(Writer *writer, uint64_t rows);
 /* Registers at power-on and supervisor at `entry`. */
 void tile_reset(TileState *tile, uint32_t entry);
 /* Runs the supervisor (and the workers that it launches) until it blocks, faults, or cycle > limit (0: none). Exchange words,

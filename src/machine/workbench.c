@@ -1,24 +1,33 @@
 /* One tile on the bench: memory and registers set from outside, one run to the host sync. */
 #include "machine/workbench.h"
 #include "machine/exec.h"
+#include "machine/watch.h"
 #include <stdlib.h>
 
 struct Workbench {
     TileState tile;
     TileShared shared;
+    struct WatchSet *watch; /* NULL: no check of every access is on */
 };
 
 enum { MEMORY_BYTES = SRAM_BYTES, POISON_BYTES = SRAM_WORDS / 8 };
 
-Workbench *workbench_create(bool poison_off)
+Workbench *workbench_create(const WorkbenchOptions *options)
 {
+    const WorkbenchOptions o = options ? *options : (WorkbenchOptions){0};
     Workbench *bench = calloc(1, sizeof *bench);
     uint8_t *sram = calloc(1, MEMORY_BYTES);
     uint32_t *poison = malloc(POISON_BYTES);
     ASSERT(bench && sram && poison);
     memset(poison, 0xff, POISON_BYTES);
-    bench->shared =
-        (TileShared){.timing = tile_timing_default(), .poison_off = poison_off, .trace_tile = -1};
+    bench->shared = (TileShared){.timing = tile_timing_default(),
+                                 .checks = o.checks ? o.checks : CHECK_DEFAULT,
+                                 .is_unknown_assumed = o.is_unknown_assumed,
+                                 .flags = o.flags,
+                                 .trace_tile = -1};
+    if ((bench->shared.checks & WATCHED_CHECKS) != 0) {
+        bench->watch = watch_create(bench->shared.checks, 1);
+    }
     tile_create(&bench->tile, (PhysTile){0}, sram, poison);
     tile_reset(&bench->tile, SRAM_BASE);
     for (int w = 0; w < CHIP_WORKERS; w++) {
@@ -31,6 +40,9 @@ void workbench_destroy(Workbench *bench)
 {
     if (!bench) {
         return;
+    }
+    if (bench->watch) {
+        watch_destroy(bench->watch);
     }
     free(bench->tile.sram);
     free(bench->tile.poison);
@@ -51,10 +63,15 @@ void workbench_write(Workbench *bench, uint32_t address, const void *bytes, uint
     }
 }
 
+static bool has_poison(const Workbench *bench)
+{
+    return (bench->shared.checks & CHECK_POISON) != 0;
+}
+
 uint32_t workbench_word(const Workbench *bench, uint32_t address, bool *is_undefined)
 {
     uint32_t word = tile_load_word(&bench->tile, address, is_undefined);
-    if (is_undefined && bench->shared.poison_off) {
+    if (is_undefined && !has_poison(bench)) {
         *is_undefined = false;
     }
     return word;
@@ -85,7 +102,7 @@ uint32_t workbench_register(const Workbench *bench, int context, bool is_aux, in
     const TileState *tile = &bench->tile;
     const WorkerState *w = context < 0 ? NULL : &tile->worker[context];
     uint32_t poison = !w ? tile->m_poison : is_aux ? w->a_poison : w->m_poison;
-    *is_undefined = !bench->shared.poison_off && (poison >> index & 1) != 0;
+    *is_undefined = has_poison(bench) && (poison >> index & 1) != 0;
     return !w ? tile->m[index] : is_aux ? w->a[index] : w->m[index];
 }
 
@@ -143,6 +160,7 @@ WorkbenchStop workbench_run(Workbench *bench, uint32_t entry, Cycles limit,
     TileState *tile = &bench->tile;
     bench->shared.observer = observer;
     tile->pc = entry;
+    tile->watch = bench->watch ? watch_begin(bench->watch, 0, tile) : NULL;
     TileStop stop = tile_run(tile, &bench->shared, limit);
     if (stop == TILE_STOP_SYNC_INTERNAL || stop == TILE_STOP_SYNC_ANS) {
         stop = tile_fault(tile, "BENCH_SYNC", -1, tile->pc - 4, tile->cycle, "there is one tile");
@@ -150,6 +168,11 @@ WorkbenchStop workbench_run(Workbench *bench, uint32_t entry, Cycles limit,
     return stop == TILE_STOP_SYNC_HOST ? WORKBENCH_STOP_END
            : stop == TILE_STOP_LIMIT   ? WORKBENCH_STOP_LIMIT
                                        : WORKBENCH_STOP_FAULT;
+}
+
+void workbench_print_assumed(Writer *writer, const Workbench *bench)
+{
+    assumed_print(writer, bench->tile.assumed);
 }
 
 const struct Fault *workbench_fault(const Workbench *bench)

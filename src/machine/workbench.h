@@ -5,8 +5,15 @@
  */
 #pragma once
 #include "base/base.h"
+#include "isa/flags.h"
 
 struct Fault;
+
+typedef struct WorkbenchOptions {
+    uint32_t checks;         /* bits of MachineCheck; 0: CHECK_DEFAULT */
+    bool is_unknown_assumed; /* undocumented points follow docs/machine.md instead of faulting */
+    const IsaFlags *flags;   /* values of flag symbols in the code; NULL: ours */
+} WorkbenchOptions;
 
 /* One issued word or bundle. Supervisor issues come in the order of cycles, and so do those of one worker; workers of a launch come
  * one after another, before the `run` or `runall` that started them. */
@@ -56,7 +63,8 @@ enum { WORKBENCH_MAIN_REGISTERS = 12, WORKBENCH_AUX_REGISTERS = 8 }; /* with sto
 
 typedef struct Workbench Workbench;
 
-Workbench *workbench_create(bool poison_off);
+/* options NULL: the defaults. */
+Workbench *workbench_create(const WorkbenchOptions *options);
 void workbench_destroy(Workbench *bench);
 /* Addresses and lengths are multiples of 4 and inside SRAM (asserted). `is_defined` false: the words hold the bytes and count as
  * undefined. */
@@ -73,5 +81,7 @@ bool workbench_set_csr(Workbench *bench, int context, Str name, uint32_t value, 
 /* Runs from `entry`, once, for at most `limit` cycles. `observer` may be NULL. */
 WorkbenchStop workbench_run(Workbench *bench, uint32_t entry, Cycles limit,
                             const TileObserver *observer);
+/* Names of the undocumented points that the run needed an assumption for, separated by commas; nothing when there was none. */
+void workbench_print_assumed(Writer *writer, const Workbench *bench);
 const struct Fault *workbench_fault(const Workbench *bench);
 WorkbenchCounters workbench_counters(const Workbench *bench);

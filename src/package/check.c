@@ -359,6 +359,5 @@ bool package_check(const Package *package, Arena scratch, Error *err)
            check_text(package->model, "model name", err) &&
            check_text(package->graph_digest, "graph digest", err) &&
            check_bindings(package, scratch, err) && check_debug(package, err) &&
-           check_lines(package, err) && check_calls(package, err) &&
-           check_isa_flags(package, err);
+           check_lines(package, err) && check_calls(package, err) && check_isa_flags(package, err);
 }

@@ -126,7 +126,7 @@ typedef struct Package {
     DebugLineVec lines; /* ascending addresses */
     BufferUseVec buffer_uses;
     CallUsesVec call_uses;
-    CallRecordVec calls; /* ascending (tile, return address) */
+    CallRecordVec calls;       /* ascending (tile, return address) */
     const IsaFlags *isa_flags; /* that the code was assembled with; NULL: ours */
     Str graph_digest; /* of graph_digest: weights must belong to the same graph; may be empty */
     int32_t tiles_used;

@@ -15,9 +15,10 @@
 typedef struct Session Session;
 
 typedef struct SessionOptions {
-    int threads;         /* 0: all cores */
-    Cycles phase_cycles; /* 0: default */
-    uint32_t checks;     /* bits of MachineCheck; 0: CHECK_DEFAULT */
+    int threads;             /* 0: all cores */
+    Cycles phase_cycles;     /* 0: default */
+    uint32_t checks;         /* bits of MachineCheck; 0: CHECK_DEFAULT */
+    bool is_unknown_assumed; /* as in MachineOptions */
     Cycles cycles_max; /* of one call: a program that takes longer has failed; 0: CALL_CYCLES_MAX */
 } SessionOptions;
 
@@ -51,4 +52,6 @@ bool session_run(Session *session, const SessionInput *inputs, int input_count,
 void session_set_phase_cycles(Session *session, Cycles phase_cycles);
 const Fault *session_fault(const Session *session);
 MachineCounters session_counters(const Session *session);
+/* As machine_print_assumed. */
+void session_print_assumed(Writer *writer, const Session *session);
 void session_close(Session *session);

@@ -362,7 +362,8 @@ Session *session_open(const Package *package, const SessionOptions *options, Err
     session->cycles_max = options->cycles_max > 0 ? options->cycles_max : CALL_CYCLES_MAX;
     MachineOptions machine_options = {.threads = session->threads,
                                       .phase_cycles = options->phase_cycles,
-                                      .checks = options->checks};
+                                      .checks = options->checks,
+                                      .is_unknown_assumed = options->is_unknown_assumed};
     session->machine = machine_create(&machine_options);
     Arena scratch = arena_create(OPEN_ARENA_BYTES);
     bool ok = machine_load(session->machine, package, err) &&
@@ -440,6 +441,11 @@ const Fault *session_fault(const Session *session)
 MachineCounters session_counters(const Session *session)
 {
     return machine_counters(session->machine);
+}
+
+void session_print_assumed(Writer *writer, const Session *session)
+{
+    machine_print_assumed(writer, session->machine);
 }
 
 void session_close(Session *session)

@@ -15,7 +15,7 @@ $ run $T/w.s --mode worker --break main --dump 0x58000,4
 $ printf '.supervisor\n.globl two\ntwo: ld32 $m1, $m0, $mzero, 0\nadd $m1, $m1, STEP\nbr $m9\n' >$T/two.s
 $ printf '.supervisor\n.globl one\none: call $m9, two\nst32 $m1, $m0, $mzero, 1\nbr $m10\n' >$T/one.s
 $ run $T/one.s $T/two.s -D STEP=-3 -D at=0x58000 --set '$m0=at' --words at-4,1,10,f16:-1 --dump at-4,12,u32 --max-cycles 60
-$ run $T/two.s -D STEP=0 --poison off --set '$m0=0x58000' --set '$m9=0x50000' --words 0x50000,0x41800007 --fill 0x60000,8,random32:5 --load $T/out@0x60000 --dump 0x60000,8,f16
+$ run $T/two.s -D STEP=0 --check none --set '$m0=0x58000' --set '$m9=0x50000' --words 0x50000,0x41800007 --fill 0x60000,8,random32:5 --load $T/out@0x60000 --dump 0x60000,8,f16
 # A fault names the symbol, the line and the values.
 $ printf '.worker\nmain: setzi $m0, 0x58002\nload: ld32 $a0, $m0, $mzero, 1\nexitz $mzero\n' >$T/f.s
 $ run $T/f.s --mode worker --trace --break cycle:1000000 | sed "s#$T#T#"

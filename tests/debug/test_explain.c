@@ -66,7 +66,7 @@ static void prepare(const Case *c, Run *run)
                             vec_push(&areas, &run->keep), &err),
                  err);
     }
-    run->bench = workbench_create(false);
+    run->bench = workbench_create(NULL);
     CHECK_OK(areas_write(&areas, &run->target, run->bench, &err), err);
     CHECK_OK(register_set(S("$m0=0x54000"), &run->target, false, run->bench, &err), err);
     run->before = view_of(run->bench, &run->keep);

@@ -183,7 +183,7 @@ static void run(const uint8_t *data, size_t size, bool is_assumed)
     static TileState tile;
     TileShared shared = {.timing = tile_timing_default(), .is_unknown_assumed = is_assumed};
     uint32_t options = take(&bytes, 1);
-    shared.poison_off = options & 1;
+    shared.checks = options & 1 ? CHECK_DEFAULT & ~(uint32_t)CHECK_POISON : CHECK_DEFAULT;
     shared.pool = options & 2 ? code_pool_create() : NULL;
     memset(&tile, 0, sizeof tile);
     memset(sram, options & 4 ? 0 : 0x3c, sizeof sram);

@@ -39,7 +39,7 @@ static const char *const LAUNCH =
 static void supervisor_waits(void)
 {
     Arena arena = arena_create(1 << 26);
-    Workbench *bench = workbench_create(false);
+    Workbench *bench = workbench_create(NULL);
     const uint32_t zero = 0;
     workbench_write(bench, 0x58000, &zero, 4, true);
     assemble(bench, &arena, CODE,
@@ -77,7 +77,7 @@ static void supervisor_waits(void)
 static void worker_issues(void)
 {
     Arena arena = arena_create(1 << 26);
-    Workbench *bench = workbench_create(false);
+    Workbench *bench = workbench_create(NULL);
     const uint32_t ones[2] = {0x3f800000, 0x40000000};
     workbench_write(bench, 0x58000, ones, 8, true);
     assemble(bench, &arena, CODE, LAUNCH);
@@ -140,7 +140,7 @@ static void stores(void)
     bool is_seen[INSN_COUNT] = {false};
     for (size_t t = 0; t < sizeof text / sizeof *text; t++) {
         Arena arena = arena_create(1 << 26);
-        Workbench *bench = workbench_create(false);
+        Workbench *bench = workbench_create(NULL);
         uint32_t words[512] = {0};
         workbench_write(bench, 0x58000, words, sizeof words, true);
         workbench_write(bench, 0x80000, words, sizeof words, true);
@@ -198,7 +198,8 @@ static void stores(void)
 
 static void outside_values(void)
 {
-    Workbench *bench = workbench_create(true);
+    Workbench *bench =
+        workbench_create(&(WorkbenchOptions){.checks = CHECK_ALIGNMENT | CHECK_CONFLICT});
     Error err = {0};
     CHECK_OK(workbench_set_csr(bench, -1, S("$FP_ICTL"), 0, &err), err);
     CHECK_OK(workbench_set_csr(bench, 2, S("PRNG_0_1"), 7, &err), err);
