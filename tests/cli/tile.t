@@ -107,7 +107,7 @@ exit 0
      18 0 0x4c014 load+0x0  ld32 $a0, $m0, $mzero, 1 -> fault
 no breakpoint was met
 illegal: MISALIGNED: an access that is not aligned to its size
-  tile 0 (logical 0), worker 0, simulated cycle 18, pc 0x4c014
+  tile 0 (logical 0), worker 0, simulated cycle 18, pc 0x4c014, address 0x58006
   4 bytes at 0x58006
   at 0x4c014 load+0x0: ld32 $a0, $m0, $mzero, 1
   T/f.s:3: load: ld32 $a0, $m0, $mzero, 1

@@ -77,7 +77,7 @@ $ cd $T && printf '.supervisor\nk: br $m10\n' >k.s && : >empty.s && printf abc >
 ~2 1 k.s --break cycle:x: tessera: .*expected cycle:N, found "cycle:x"
 ~2 1 k.s --guard 2: tessera: option --guard: .*
 ~2 1 k.s --max-cycles 0: tessera: option --max-cycles: .*
-2 1 k.s --check yes: tessera: option --poison: expected on or off, found yes
+~2 1 k.s --check yes: tessera: option --check: "yes" is no check; .*
 ~2 1 k.s -D 7=1: tessera: .*
 ~2 1 k.s --json --trace: tessera: option --json excludes .*
 2 1 empty.s: tessera: empty.s: expected code, found none

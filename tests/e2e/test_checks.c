@@ -155,7 +155,7 @@ static void plant_in(Rig *rig, const Plant *plant, Str *text)
     RIG_CHECK(rig, find_text(&texts, file, text, &rig->err));
     for (int i = 0; i < rig->library.object_count; i++)
         if (str_equal(rig->library.objects[i].file, file))
-            RIG_CHECK(rig, asm_assemble(file, *text, (AsmDefineSpan){0}, &includes, &rig->keep,
+            RIG_CHECK(rig, asm_assemble(file, *text, &(AsmOptions){.includes = &includes}, &rig->keep,
                                         rig->scratch, &rig->library.objects[i], &rig->err));
 }
 
@@ -184,7 +184,7 @@ static void planted_is_reported(void)
         rig.keep = keep;
         rig.err = (Error){0};
         Str text;
-        RIG_CHECK(&rig, library_load(&rig.keep, rig.scratch, &rig.library, &rig.err));
+        RIG_CHECK(&rig, library_load(NULL, &rig.keep, rig.scratch, &rig.library, &rig.err));
         plant_in(&rig, plant, &text);
         rig_finish(&rig, 2);
         float **outputs = rig_output_buffers(&rig);
