@@ -267,7 +267,8 @@ static Op fault_op(int row, uint16_t code)
         .kind = CLASS_FAULT, .code = code, .imm = row, .run = exec_main_find(CLASS_FAULT, false)};
 }
 
-static Executor executor_of(OpClass kind, InsnCode code, int flag, bool is_supervisor)
+static Executor executor_of(const TileShared *shared, OpClass kind, InsnCode code, int flag,
+                            bool is_supervisor)
 {
     switch (kind) {
     case CLASS_MEMORY:
@@ -276,7 +277,7 @@ static Executor executor_of(OpClass kind, InsnCode code, int flag, bool is_super
     case CLASS_AUX:
         return exec_aux_find(code);
     case CLASS_ACC:
-        return exec_acc_find(code, flag);
+        return exec_acc_find(code, flag, shared->vectors);
     case CLASS_SYSTEM:
         return supervisor_find(code);
     default:
@@ -462,7 +463,7 @@ static Op build_op(TileState *tile, const TileShared *shared, const Insn *insn, 
             op.result_count = insn->operand[i] < 8 ? (uint8_t)registers_of(operand->kind) : 0;
         }
     }
-    op.run = executor_of(kind, code, op.imm, is_supervisor);
+    op.run = executor_of(shared, kind, code, op.imm, is_supervisor);
     op.flags |= kind == CLASS_BRANCH && op.m_read != 0 && code != INSN_br_mmmn ? OP_CONDITIONAL : 0;
     if (kind == CLASS_AUX) {
         op.a_lane[0] = lane_sources(&op, form, 0);
@@ -556,7 +557,7 @@ static void decode_worker(TileState *tile, const TileShared *shared, uint32_t ad
         (uint8_t)((isa_form((InsnCode)main.code)->flags | isa_form((InsnCode)aux.code)->flags) &
                   (INSN_CONTROL | INSN_SYSTEM));
     main.flags |= (uint8_t)(OP_BUNDLE | (forbidden ? 0 : OP_REPEATABLE));
-    main.flags |= !forbidden && exec_amp_can_run(&aux) ? OP_AMP : 0;
+    main.flags |= !forbidden && exec_amp_can_run(&aux, shared->vectors) ? OP_AMP : 0;
     aux.flags |= OP_SECOND;
     op[0] = main;
     op[1] = aux;

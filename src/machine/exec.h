@@ -180,14 +180,15 @@ Executor exec_main_find(
     OpClass kind,
     bool is_supervisor); /* CLASS_FAULT, CLASS_ALU, CLASS_BRANCH .. CLASS_EXIT, CLASS_TRAP */
 Executor exec_memory_find(InsnCode code, MemoryForm form); /* CLASS_MEMORY, CLASS_PACE */
-Executor exec_aux_find(InsnCode code);           /* CLASS_AUX; Exec.out_poison is set before */
-Executor exec_convert_find(InsnCode code);       /* the part of CLASS_AUX in exec_convert.c */
-Executor exec_f8_find(InsnCode code);            /* the part of CLASS_AUX in exec_f8.c */
-Executor exec_acc_find(InsnCode code, int flag); /* CLASS_ACC; flag = Op.imm */
+Executor exec_aux_find(InsnCode code);     /* CLASS_AUX; Exec.out_poison is set before */
+Executor exec_convert_find(InsnCode code); /* the part of CLASS_AUX in exec_convert.c */
+Executor exec_f8_find(InsnCode code);      /* the part of CLASS_AUX in exec_f8.c */
+Executor exec_acc_find(InsnCode code, int flag,
+                       MachineVectors vectors); /* CLASS_ACC; flag = Op.imm */
 /* Any AMP form, plainly (exec_amp.c). */
 bool exec_amp_step(Exec *x, const Op *op);
 /* Sixteen rows and four engines of f16v4hihov4amp or f8v8hihov4amp: same bits, for this host's processor. */
-Executor exec_amp_wide_find(InsnCode code);
+Executor exec_amp_wide_find(InsnCode code, MachineVectors vectors);
 /* Executes bundles from x->pc, decoded as `op`, as long as they have OP_AMP and ordinary numbers; the state is that of run_one
  * behind each. */
 typedef enum AmpRun {
@@ -196,12 +197,13 @@ typedef enum AmpRun {
     AMP_RUN_STOPPED, /* fault or limit */
 } AmpRun;
 AmpRun exec_amp_run(Exec *x, const Op *op);
-bool exec_amp_can_run(const Op *aux);
-Executor exec_amp_find(InsnCode code, int flag); /* the part of CLASS_ACC in exec_amp.c */
-Executor exec_slic_find(InsnCode code);          /* the part of CLASS_ACC in exec_slic.c */
-Executor exec_random_find(InsnCode code);        /* the part of CLASS_ACC in exec_random.c */
-Executor exec_class_find(InsnCode code);         /* the part of CLASS_AUX in exec_class.c */
-Executor supervisor_find(InsnCode code);         /* CLASS_SYSTEM */
+bool exec_amp_can_run(const Op *aux, MachineVectors vectors);
+Executor exec_amp_find(InsnCode code, int flag,
+                       MachineVectors vectors); /* the part of CLASS_ACC in exec_amp.c */
+Executor exec_slic_find(InsnCode code);         /* the part of CLASS_ACC in exec_slic.c */
+Executor exec_random_find(InsnCode code);       /* the part of CLASS_ACC in exec_random.c */
+Executor exec_class_find(InsnCode code);        /* the part of CLASS_AUX in exec_class.c */
+Executor supervisor_find(InsnCode code);        /* CLASS_SYSTEM */
 /* The fault of an instruction that uses an undefined main register where it may not. */
 bool exec_poison_fault(Exec *x, const Op *op);
 /* Four floats to halves as FP_CTL says, element 0 lowest; collects conditions. */
@@ -263,6 +265,8 @@ static inline bool exec_finish(Exec *x, const Op *op, uint32_t flags)
 }
 /* Runs worker `w` from its launch to its exit. False: fault or limit. */
 bool worker_run(TileState *tile, const TileShared *shared, int w, Cycles limit);
+/* All six, issue by issue in the order of cycles. */
+bool workers_run_interleaved(TileState *tile, const TileShared *shared, Cycles limit);
 /* Prints the instruction at x->pc to the trace file. */
 void exec_trace(const Exec *x);
 

@@ -505,7 +505,7 @@ static bool transpose(Exec *x, const Op *op)
     return true;
 }
 
-Executor exec_acc_find(InsnCode code, int flag)
+Executor exec_acc_find(InsnCode code, int flag, MachineVectors vectors)
 {
     switch (code) {
     case INSN_f16v4hihov4amp_aaan_ef:
@@ -515,7 +515,7 @@ Executor exec_acc_find(InsnCode code, int flag)
     case INSN_f8v8hihov4amp_aaan_ef:
     case INSN_f32sisoamp_aaan_ef:
     case INSN_f32sisov2amp_aaan_ef:
-        return exec_amp_find(code, flag);
+        return exec_amp_find(code, flag, vectors);
     case INSN_f16v4hihoslic_aaan_ef:
     case INSN_f16v4hihov4slic_aaan_ef:
     case INSN_f16v4sihoslic_aaan_ef:

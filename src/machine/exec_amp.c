@@ -109,8 +109,8 @@ bool exec_amp_step(Exec *x, const Op *op)
     return flags == 0 || fp_raise(x, flags, isa_form((InsnCode)op->code)->mnemonic);
 }
 
-Executor exec_amp_find(InsnCode code, int flag)
+Executor exec_amp_find(InsnCode code, int flag, MachineVectors vectors)
 {
     bool is_wide = code == INSN_f16v4hihov4amp_aaan_ef || code == INSN_f8v8hihov4amp_aaan_ef;
-    return is_wide && flag >= 0 && flag <= 3 ? exec_amp_wide_find(code) : exec_amp_step;
+    return is_wide && flag >= 0 && flag <= 3 ? exec_amp_wide_find(code, vectors) : exec_amp_step;
 }

@@ -315,9 +315,9 @@ AmpRun exec_amp_run(Exec *x, const Op *op)
     return (x->worker->fp_nfmt & 2) != 0 ? run_f143(x, op) : run_f8(x, op);
 }
 
-bool exec_amp_can_run(const Op *aux)
+bool exec_amp_can_run(const Op *aux, MachineVectors vectors)
 {
-    return amp_has_avx512() &&
+    return vectors == VECTORS_BEST && amp_has_avx512() &&
            (aux->code == INSN_f8v8hihov4amp_aaan_ef || aux->code == INSN_f16v4hihov4amp_aaan_ef) &&
            aux->imm >= 0 && aux->imm <= 3;
 }

@@ -121,13 +121,13 @@ bool amp_has_avx512(void)
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
 }
 
-Executor exec_amp_wide_find(InsnCode code)
+Executor exec_amp_wide_find(InsnCode code, MachineVectors vectors)
 {
     bool is_f8 = code == INSN_f8v8hihov4amp_aaan_ef;
-    if (amp_has_avx512()) {
+    if (amp_has_avx512() && vectors == VECTORS_BEST) {
         return is_f8 ? f8_avx512 : halves_avx512;
     }
-    if (__builtin_cpu_supports("avx2")) {
+    if (__builtin_cpu_supports("avx2") && vectors != VECTORS_PORTABLE) {
         return is_f8 ? f8_avx2 : halves_avx2;
     }
     return is_f8 ? f8_generic : halves_generic;

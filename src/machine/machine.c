@@ -282,6 +282,8 @@ Machine *machine_create(const MachineOptions *options)
     }
     machine->shared = (TileShared){.timing = tile_timing_default(),
                                    .is_unknown_assumed = machine->options.is_unknown_assumed,
+                                   .is_interleaved = machine->options.is_interleaved,
+                                   .vectors = machine->options.vectors,
                                    .pool = code_pool_create(),
                                    .checks = machine->options.checks,
                                    .trace = options->trace,

@@ -42,6 +42,13 @@ extern const char checks_help[];
 /* Names of the checks of a set, separated by commas; "none". */
 void checks_print(Writer *writer, uint32_t checks);
 
+/* How matrix instructions are computed on the host; bits and cycles are the same. */
+typedef enum MachineVectors {
+    VECTORS_BEST, /* what this processor has: AVX-512, AVX2 or neither */
+    VECTORS_AVX2, /* at most */
+    VECTORS_PORTABLE,
+} MachineVectors;
+
 typedef struct MachineOptions {
     int threads; /* 0: all cores */
     Cycles
@@ -52,8 +59,12 @@ typedef struct MachineOptions {
         absent_tiles_answer; /* tests: tiles without an image count as arrived at every internal sync */
     bool
         idle_source_allowed; /* tests: listening to a source that sends nothing is no fault (decisions.md B) */
-    FILE *trace;             /* one line per issued instruction of the traced tile when not NULL */
-    int trace_tile; /* physical id */
+    MachineVectors vectors; /* tests */
+    bool
+        is_interleaved; /* tests: workers of a runall issue by turns, not one after another; without the
+                                checks race, code and buffers */
+    FILE *trace;        /* one line per issued instruction of the traced tile when not NULL */
+    int trace_tile;     /* physical id */
 } MachineOptions;
 
 typedef enum FaultCategory {

@@ -272,7 +272,7 @@ static bool load_coefficients(Exec *x, const Op *op)
 }
 
 /* State at launch: registers.md 1, 4.3. Registers, accumulators and random numbers stay. */
-static bool launch(Exec *x, int number, uint32_t entry, uint32_t base)
+static bool prepare_worker(Exec *x, int number, uint32_t entry, uint32_t base)
 {
     TileState *tile = x->tile;
     WorkerState *w = &tile->worker[number];
@@ -296,12 +296,43 @@ static bool launch(Exec *x, int number, uint32_t entry, uint32_t base)
     w->rpt_count = 0;
     Cycles earliest = x->cycle + timing->runall_start, shift = (number - earliest) % CHIP_WORKERS;
     w->start_cycle = earliest + (shift < 0 ? shift + CHIP_WORKERS : shift);
-    if (!worker_run(tile, x->shared, number, x->limit)) {
-        return false;
-    }
-    tile->slot_free[number] = w->end_cycle + timing->worker_slot_return;
+    return true;
+}
+
+/* Behind the exit. */
+static void finish_worker(Exec *x, int number)
+{
+    TileState *tile = x->tile;
+    const WorkerState *w = &tile->worker[number];
+    tile->slot_free[number] = w->end_cycle + x->shared->timing.worker_slot_return;
     if (!w->exit_status) {
         tile->csr[CSR_SSR] &= ~1u; /* LC: AND of the exit statuses */
+    }
+}
+
+static bool launch(Exec *x, int number, uint32_t entry, uint32_t base)
+{
+    if (!prepare_worker(x, number, entry, base) ||
+        !worker_run(x->tile, x->shared, number, x->limit)) {
+        return false;
+    }
+    finish_worker(x, number);
+    return true;
+}
+
+/* As launch of each worker, but they issue by turns. */
+static bool launch_interleaved(Exec *x, uint32_t entry, uint32_t base, uint32_t step)
+{
+    for (int number = 0; number < CHIP_WORKERS; number++) {
+        if (!prepare_worker(x, number, entry, base + (uint32_t)number * step)) {
+            return false;
+        }
+    }
+    if (!workers_run_interleaved(x->tile, x->shared, x->limit)) {
+        return false;
+    }
+    for (int number = 0; number < CHIP_WORKERS; number++) {
+        finish_worker(x, number);
     }
     return true;
 }
@@ -324,6 +355,9 @@ static bool launch_all(Exec *x, const Op *op)
         return EXEC_FAULT(x, "WORKERS_ACTIVE", "runall while a worker is active");
     }
     uint32_t entry = x->m[op->r[0]], base = x->m[op->r[1]], step = 4 * (uint32_t)op->imm;
+    if (x->shared->is_interleaved && !x->watch && !x->shared->observer) {
+        return launch_interleaved(x, entry, base, step);
+    }
     for (int number = 0; number < CHIP_WORKERS; number++) {
         if (!launch(x, number, entry, base + (uint32_t)number * step)) {
             return false;

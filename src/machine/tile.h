@@ -79,6 +79,8 @@ typedef struct TileShared {
     TileTiming timing;
     uint32_t checks;         /* bits of MachineCheck */
     bool is_unknown_assumed; /* undocumented points follow docs/machine.md instead of faulting */
+    bool is_interleaved;     /* as in MachineOptions */
+    MachineVectors vectors;
     FILE *trace;
     int trace_tile;
     const struct TileObserver *observer; /* told of every issue; NULL: nobody */

@@ -245,31 +245,97 @@ static __attribute__((noinline)) bool run_observed(Exec *x, const Op *op, bool i
     return is_good;
 }
 
+static Exec open_worker(TileState *tile, const TileShared *shared, int number, Cycles limit)
+{
+    WorkerState *w = &tile->worker[number];
+    return (Exec){.limit = limit,
+                  .tile = tile,
+                  .shared = shared,
+                  .worker = w,
+                  .m = w->m,
+                  .m_poison = &w->m_poison,
+                  .poison = (shared->checks & CHECK_POISON) != 0 ? tile->poison : NULL,
+                  .watch = tile->watch,
+                  .context = number,
+                  .next_pc = w->pc,
+                  .cycle = w->start_cycle};
+}
+
+static void close_worker(const Exec *x)
+{
+    x->worker->pc = x->pc;
+    x->worker->end_cycle = x->cycle;
+}
+
+/* Moves to next_pc; NULL: fault. */
+static inline const Op *next_op(Exec *x)
+{
+    uint32_t pc = x->next_pc;
+    const Op *op = code_find(x->tile->code, false, pc);
+    if (!op && !(op = fetch(x, pc))) {
+        return NULL;
+    }
+    x->pc = pc;
+    return op;
+}
+
+/* One issue; false: fault or limit. */
+static inline bool issue_one(Exec *x, const Op *op, bool is_observed, bool is_traced)
+{
+    TileState *tile = x->tile;
+    tile->instructions++;
+    if (__builtin_expect(x->watch != NULL, 0) && !watch_issue(x, op)) {
+        return false;
+    }
+    bool is_good = is_observed ? run_observed(x, op, is_traced) : run_one(x, op);
+    if (__builtin_expect(!is_good || (x->watch && tile->stop == TILE_STOP_FAULT), 0)) {
+        return false;
+    }
+    if (__builtin_expect(x->cycle > x->limit, 0)) {
+        tile->stop = TILE_STOP_LIMIT;
+        return false;
+    }
+    return true;
+}
+
+bool workers_run_interleaved(TileState *tile, const TileShared *shared, Cycles limit)
+{
+    Exec context[CHIP_WORKERS];
+    for (int w = 0; w < CHIP_WORKERS; w++) {
+        context[w] = open_worker(tile, shared, w, limit);
+    }
+    for (;;) {
+        Exec *x = NULL;
+        for (int w = 0; w < CHIP_WORKERS; w++) {
+            if (!context[w].is_exited && (!x || context[w].cycle < x->cycle)) {
+                x = &context[w];
+            }
+        }
+        if (!x) {
+            return true;
+        }
+        const Op *op = next_op(x);
+        if (!op || !issue_one(x, op, false, false)) {
+            return false;
+        }
+        if (x->is_exited) {
+            close_worker(x);
+        }
+    }
+}
+
 bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles limit)
 {
     WorkerState *w = &tile->worker[number];
-    const CodeCache *code = tile->code;
     const bool is_traced = shared->trace && tile->id.id == shared->trace_tile;
-    const bool is_observed = is_traced || shared->observer, is_watched = tile->watch != NULL;
-    const bool is_plain = !is_observed && !is_watched; /* nobody looks at single issues */
-    Exec x = {.limit = limit,
-              .tile = tile,
-              .shared = shared,
-              .worker = w,
-              .m = w->m,
-              .m_poison = &w->m_poison,
-              .poison = (shared->checks & CHECK_POISON) != 0 ? tile->poison : NULL,
-              .watch = tile->watch,
-              .context = number,
-              .next_pc = w->pc,
-              .cycle = w->start_cycle};
+    const bool is_observed = is_traced || shared->observer;
+    const bool is_plain = !is_observed && !tile->watch; /* nobody looks at single issues */
+    Exec x = open_worker(tile, shared, number, limit);
     while (!x.is_exited) {
-        uint32_t pc = x.next_pc;
-        const Op *op = code_find(code, false, pc);
-        if (!op && !(op = fetch(&x, pc))) {
+        const Op *op = next_op(&x);
+        if (!op) {
             return false;
         }
-        x.pc = pc;
         if ((op->flags & OP_AMP) != 0 && is_plain) {
             AmpRun run = exec_amp_run(&x, op);
             if (run == AMP_RUN_STOPPED) {
@@ -279,7 +345,7 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
                 continue;
             }
         }
-        if (w->rpt_count != 0 && pc == w->rpt_first && is_plain) {
+        if (w->rpt_count != 0 && x.pc == w->rpt_first && is_plain) {
             uint32_t page_number;
             const CodePage *page;
             const Op *body = plain_body(&x, &page, &page_number);
@@ -290,20 +356,10 @@ bool worker_run(TileState *tile, const TileShared *shared, int number, Cycles li
                 continue;
             }
         }
-        tile->instructions++;
-        if (__builtin_expect(is_watched, 0) && !watch_issue(&x, op)) {
-            return false;
-        }
-        bool is_good = is_observed ? run_observed(&x, op, is_traced) : run_one(&x, op);
-        if (__builtin_expect(!is_good || (is_watched && tile->stop == TILE_STOP_FAULT), 0)) {
-            return false;
-        }
-        if (__builtin_expect(x.cycle > limit, 0)) {
-            tile->stop = TILE_STOP_LIMIT;
+        if (!issue_one(&x, op, is_observed, is_traced)) {
             return false;
         }
     }
-    w->pc = x.pc;
-    w->end_cycle = x.cycle;
+    close_worker(&x);
     return true;
 }

@@ -155,8 +155,9 @@ static void plant_in(Rig *rig, const Plant *plant, Str *text)
     RIG_CHECK(rig, find_text(&texts, file, text, &rig->err));
     for (int i = 0; i < rig->library.object_count; i++)
         if (str_equal(rig->library.objects[i].file, file))
-            RIG_CHECK(rig, asm_assemble(file, *text, &(AsmOptions){.includes = &includes}, &rig->keep,
-                                        rig->scratch, &rig->library.objects[i], &rig->err));
+            RIG_CHECK(rig,
+                      asm_assemble(file, *text, &(AsmOptions){.includes = &includes}, &rig->keep,
+                                   rig->scratch, &rig->library.objects[i], &rig->err));
 }
 
 /* --- running ------------------------------------------------------------------------------------------------------- */

@@ -24,6 +24,13 @@ enum {
     RIG_GROUP = 0x8000, /* exchange group of region 1; a multiple of one of region 0 */
     RIG_GUARD = 96,     /* bytes on either side of a buffer */
     RIG_BUFFERS_MAX = 8,
+    RIG_TWINS_MAX = 4,
+};
+static const MachineOptions RIG_TWINS[RIG_TWINS_MAX] = {
+    {.threads = 1}, /* vectors of this processor, runs of matrix instructions */
+    {.threads = 1, .vectors = VECTORS_AVX2},
+    {.threads = 1, .vectors = VECTORS_PORTABLE},
+    {.threads = 1, .vectors = VECTORS_PORTABLE, .is_interleaved = true},
 };
 static const uint32_t RIG_NAN = 0x7d01fd01; /* two signalling f16 NaNs; as f32 1e37 */
 
@@ -38,7 +45,9 @@ typedef struct RigBuffer {
 typedef struct Rig {
     Arena keep, scratch, call; /* call: emptied by rig_begin */
     uint8_t *call_start;
-    Machine *machine;
+    Machine *machine; /* with every check on */
+    Machine *
+        twin[RIG_TWINS_MAX]; /* the other ways to run the same; must agree in every bit and cycle */
     const Object *objects;
     int object_count;
     Resolved code;
@@ -215,6 +224,45 @@ static inline void rig_begin(Rig *rig)
     rig->complaint[0] = 0;
 }
 
+/* Into the machine and its twins. */
+static inline void rig_put(Rig *rig, uint32_t address, const void *bytes, uint32_t len)
+{
+    machine_write(rig->machine, rig_tile(), address, bytes, len);
+    for (int i = 0; i < RIG_TWINS_MAX; i++) {
+        machine_write(rig->twin[i], rig_tile(), address, bytes, len);
+    }
+}
+
+static inline void rig_put_poison(Rig *rig, uint32_t address, uint32_t len, uint32_t pattern)
+{
+    machine_poison(rig->machine, rig_tile(), address, len, pattern);
+    for (int i = 0; i < RIG_TWINS_MAX; i++) {
+        machine_poison(rig->twin[i], rig_tile(), address, len, pattern);
+    }
+}
+
+/* One round of every twin: same cycles, same words, the same of them undefined. */
+static inline void rig_compare_twins(Rig *rig)
+{
+    enum { BLOCK = 4096 };
+    static uint8_t expected[BLOCK], seen[BLOCK];
+    for (int i = 0; i < RIG_TWINS_MAX; i++) {
+        CHECK_EQ_INT(machine_run(rig->twin[i], 0), MACHINE_STOP_HOST);
+        CHECK_EQ_INT(machine_run(rig->twin[i], 20000000), MACHINE_STOP_HOST);
+        MachineCounters counters = machine_counters(rig->twin[i]);
+        CHECK_EQ_INT(counters.host_arrival - counters.host_release, rig->cycles);
+        for (uint32_t at = SRAM_BASE; at < SRAM_END; at += BLOCK) {
+            uint32_t first[2] = {0};
+            bool is_defined =
+                machine_read(rig->machine, rig_tile(), at, expected, BLOCK, &first[0]);
+            CHECK_EQ_INT(machine_read(rig->twin[i], rig_tile(), at, seen, BLOCK, &first[1]),
+                         is_defined);
+            CHECK_EQ_INT(first[0], first[1]);
+            CHECK(memcmp(expected, seen, BLOCK) == 0);
+        }
+    }
+}
+
 /* NaNs that tell which buffer they belong to. */
 static inline uint32_t rig_guard(int buffer)
 {
@@ -224,9 +272,9 @@ static inline uint32_t rig_guard(int buffer)
 static inline void rig_write(Rig *rig)
 {
     uint32_t garbage[] = {RIG_NAN, RIG_NAN};
-    machine_poison(rig->machine, rig_tile(), RIG_POISON, sizeof garbage, RIG_NAN);
+    rig_put_poison(rig, RIG_POISON, sizeof garbage, RIG_NAN);
     if (rig->is_garbage_defined) {
-        machine_write(rig->machine, rig_tile(), RIG_POISON, garbage, sizeof garbage);
+        rig_put(rig, RIG_POISON, garbage, sizeof garbage);
     }
     for (int i = 0; i < rig->buffer_count; i++) {
         const RigBuffer *b = &rig->buffer[i];
@@ -234,12 +282,12 @@ static inline void rig_write(Rig *rig)
         for (size_t g = 0; g < sizeof guard / 4; g++) {
             guard[g] = rig_guard(i);
         }
-        machine_write(rig->machine, rig_tile(), b->address - RIG_GUARD, guard, RIG_GUARD);
-        machine_write(rig->machine, rig_tile(), b->address + bytes, guard, RIG_GUARD);
+        rig_put(rig, b->address - RIG_GUARD, guard, RIG_GUARD);
+        rig_put(rig, b->address + bytes, guard, RIG_GUARD);
         if (b->is_input) {
-            machine_write(rig->machine, rig_tile(), b->address, b->data, bytes);
+            rig_put(rig, b->address, b->data, bytes);
         } else {
-            machine_poison(rig->machine, rig_tile(), b->address, bytes, RIG_NAN);
+            rig_put_poison(rig, b->address, bytes, RIG_NAN);
         }
     }
 }
@@ -286,6 +334,9 @@ static inline MachineStop rig_round(Rig *rig)
     }
     MachineCounters counters = machine_counters(rig->machine);
     rig->cycles = counters.host_arrival - counters.host_release;
+    if (stop == MACHINE_STOP_HOST) {
+        rig_compare_twins(rig);
+    }
     return stop;
 }
 
@@ -293,7 +344,7 @@ static inline MachineStop rig_round(Rig *rig)
 static inline void rig_aim(Rig *rig, uint32_t entry)
 {
     uint32_t word = isa_word(INSN_call_mmmn_zi, 10, entry, 0, 0);
-    machine_write(rig->machine, rig_tile(), rig->go, &word, 4);
+    rig_put(rig, rig->go, &word, 4);
 }
 
 /* Tells the machine what the call may access. */
@@ -319,11 +370,19 @@ static inline void rig_describe(Rig *rig, const KernelCall *call, const int *ope
     machine_describe(rig->machine, &package);
 }
 
+static inline void rig_drop_machines(Rig *rig)
+{
+    machine_destroy(rig->machine);
+    for (int i = 0; i < RIG_TWINS_MAX; i++) {
+        machine_destroy(rig->twin[i]);
+    }
+}
+
 /* (Re)starts the tile: after a fault nothing else would run. */
 static inline void rig_start(Rig *rig)
 {
     if (rig->machine != NULL) {
-        machine_destroy(rig->machine);
+        rig_drop_machines(rig);
     }
     FILE *trace = getenv("RIG_TRACE") ? stderr : NULL;
     rig->machine = machine_create(
@@ -335,10 +394,16 @@ static inline void rig_start(Rig *rig)
     CHECK_OK(asm_assemble(S("rig"), str_of(rig_program), NULL, &keep, rig->scratch, &program, &err),
              err);
     CHECK_OK(object_resolve(&program, 1, RIG_PROGRAM, &keep, rig->scratch, &code, &err), err);
-    machine_load_tile(rig->machine, rig_tile(), RIG_CODE, rig->code.at, (uint32_t)rig->code.len, 0);
-    machine_load_tile(rig->machine, rig_tile(), RIG_PROGRAM, code.at, (uint32_t)code.len,
-                      RIG_PROGRAM);
-    CHECK_EQ_INT(machine_run(rig->machine, 0), MACHINE_STOP_HOST);
+    for (int i = -1; i < RIG_TWINS_MAX; i++) {
+        if (i >= 0) {
+            rig->twin[i] = machine_create(&RIG_TWINS[i]);
+        }
+        Machine *machine = i < 0 ? rig->machine : rig->twin[i];
+        machine_load_tile(machine, rig_tile(), RIG_CODE, rig->code.at, (uint32_t)rig->code.len, 0);
+        machine_load_tile(machine, rig_tile(), RIG_PROGRAM, code.at, (uint32_t)code.len,
+                          RIG_PROGRAM);
+        CHECK_EQ_INT(machine_run(machine, 0), MACHINE_STOP_HOST);
+    }
     uint32_t nothing = 0;
     CHECK(object_find(&program, 1, &code, S("nothing"), &nothing));
     CHECK(object_find(&program, 1, &code, S("go"), &rig->go));
@@ -369,7 +434,7 @@ static inline Rig rig_create(const Object *objects, int object_count)
 
 static inline void rig_destroy(Rig *rig)
 {
-    machine_destroy(rig->machine);
+    rig_drop_machines(rig);
     arena_destroy(&rig->keep);
     arena_destroy(&rig->scratch);
     rig->call.at = rig->call_start;
@@ -398,7 +463,7 @@ static inline bool rig_call(Rig *rig, const KernelCall *call, const int *operand
     rig_aim(rig, rig_entry(rig, kernel_of(call->kernel)->name));
     rig->is_garbage_defined = !rig->is_garbage_defined;
     rig_write(rig);
-    machine_write(rig->machine, rig_tile(), RIG_TABLE, table, sizeof table);
+    rig_put(rig, RIG_TABLE, table, sizeof table);
     if (rig_round(rig) != MACHINE_STOP_HOST) {
         char complaint[sizeof rig->complaint];
         memcpy(complaint, rig->complaint, sizeof complaint);
