@@ -10,9 +10,9 @@ BUILD ?= build
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 # A fresh system has no pkg-config yet, so nothing here may fail while this file is read.
-PACKAGES := jansson libturbojpeg spng capnp
+PACKAGES := jansson libturbojpeg spng capnp libelf
 PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
-PACKAGE_LIBS := $(shell pkg-config --libs jansson libturbojpeg spng 2>/dev/null)
+PACKAGE_LIBS := $(shell pkg-config --libs jansson libturbojpeg spng libelf 2>/dev/null)
 LIBS = $(PACKAGE_LIBS) -lcapnp -lkj -ldnnl -lm -lpthread
 
 WARNINGS = -Wall -Wextra -Wconversion -Werror
@@ -53,7 +53,7 @@ FUZZ_SECONDS ?= 60
 PROGRAM := $(if $(MAIN_OBJECT),$(BUILD)/tessera)
 
 # Rooms whose tests are quick enough to run under sanitizers.
-SMALL_ROOMS = base chip isa tensor layout asm kernel graph import plan lower place exchange package runtime
+SMALL_ROOMS = base chip isa tensor layout asm elf kernel graph import plan lower place exchange package runtime
 SMALL_TESTS := $(foreach room,$(SMALL_ROOMS),$(filter $(BUILD)/tests/$(room)/%,$(TESTS)))
 
 .PHONY: all tests check check-built check-small ready bless fmt fmt-check fuzz fuzzers demo bench full clean rooms headers FORCE

@@ -1,8 +1,11 @@
 /* Assembling one text: statement by statement, then the fixups (isa/assembler.md 2).
  *
+ * After a mistake the next statement is looked at; an instruction that failed still takes its place, so that one mistake does
+ * not misalign what follows.
+ *
  * Differences from the vendor's assembler: a number as branch operand is a byte address, not the raw field; misaligned
- * bundles and repeats get a nop instead of an error (line.c); form names are mnemonics (select.c); sendpicp takes its second
- * word as a fifth operand. `scratch` needs at most 512 MiB of reservation, `keep` 128 MiB, whatever the text.
+ * bundles get a nop (line.c); form names are mnemonics (select.c); sendpicp takes its second word as a fifth operand.
+ * Hostile texts need up to 2 GiB of reservation in `scratch` and 256 MiB in `keep` (with a listing 512 MiB).
  */
 #include "asm/parts.h"
 
@@ -78,7 +81,7 @@ static bool run_text(Asm *as, const Statement *statement)
         return node >= 0 && cursor_finish(as, &peek) && symbol_set(as, name, node, column);
     }
     if (name.at[0] == '.') {
-        static const char *const allowed[] = {".macro", ".rept",    ".set",
+        static const char *const allowed[] = {".macro", ".rept",    ".irp",   ".set",
                                               ".equ",   ".include", ".purgem"};
         bool is_allowed = !as->in_bundle;
         for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
@@ -108,8 +111,25 @@ static bool run_statement(Asm *as, const Statement *statement)
         return line_finish_bundle(as);
     }
     as->in_bundle = true;
+    as->is_bundle_bad = false;
     as->bundle_count = 0;
     as->bundle_place = as->here;
+    as->bundle_listed = as->listed;
+    return true;
+}
+
+/* Adds a relocation of `value` (which has a symbol) at a place of `bytes` bytes. */
+static bool add_reloc(Asm *as, int32_t section, uint32_t offset, RelocKind kind, const Value *value)
+{
+    if (value->number < INT32_MIN || value->number > INT32_MAX) {
+        return fail_at(as, as->here.column, "expected an offset of 32 bits from %.*s",
+                       STR_ARG(as->object->symbols.at[value->symbol].name));
+    }
+    *vec_push(&as->object->relocs, as->keep) = (Reloc){.section = section,
+                                                       .offset = offset,
+                                                       .kind = kind,
+                                                       .symbol = value->symbol,
+                                                       .addend = (int32_t)value->number};
     return true;
 }
 
@@ -121,94 +141,139 @@ static bool fix_data(Asm *as, const DataFixup *fixup)
     if (!expression_value(as, fixup->node, true, &value)) {
         return false;
     }
-    uint8_t *at = as->object->sections.at[fixup->section].at + fixup->offset;
     if (value.symbol < 0) {
-        int64_t top = INT64_C(1) << (8 * fixup->bytes);
-        if (value.number < -(top / 2) || value.number >= top) {
-            return fail_at(as, fixup->place.column, "%lld does not fit %d bytes",
-                           (long long)value.number, fixup->bytes);
+        uint8_t *at = as->object->sections.at[fixup->section].at + fixup->offset;
+        return data_bytes(as, &value, fixup->bytes, at);
+    }
+    RelocKind kind = fixup->bytes == 8   ? RELOC_64
+                     : fixup->bytes == 4 ? RELOC_32
+                     : fixup->bytes == 2 ? RELOC_16
+                                         : RELOC_8;
+    return data_kind(as, &value, fixup->bytes) &&
+           add_reloc(as, fixup->section, fixup->offset, value.kind ? value.kind : kind, &value);
+}
+
+/* `.reloc offset, kind, value`. */
+static bool fix_reloc(Asm *as, const RelocFixup *fixup)
+{
+    Value offset, value;
+    as->here = fixup->place;
+    if (!expression_value(as, fixup->offset, true, &offset) ||
+        !expression_value(as, fixup->node, true, &value)) {
+        return false;
+    }
+    if (offset.symbol >= 0) {
+        const Symbol *symbol = &as->object->symbols.at[offset.symbol];
+        if (symbol->section != fixup->section) {
+            return fail_at(as, as->here.column, "expected an offset in this section");
         }
-        for (int i = 0; i < fixup->bytes; i++) {
-            at[i] = (uint8_t)((uint64_t)value.number >> (8 * i));
-        }
+        offset.number += symbol->value;
+    }
+    int64_t bytes = reloc_shape(fixup->kind)->bytes;
+    int64_t len = as->object->sections.at[fixup->section].len;
+    if (offset.number < 0 || offset.number > len - bytes) {
+        return fail_at(as, as->here.column, "expected an offset of %lld bytes below 0x%llx",
+                       (long long)bytes, (long long)len);
+    }
+    if (value.symbol < 0 || value.kind != RELOC_NONE) {
+        return fail_at(as, as->here.column, "expected a symbol, or a symbol and a number");
+    }
+    return add_reloc(as, fixup->section, (uint32_t)offset.number, fixup->kind, &value);
+}
+
+static bool fix_size(Asm *as, const SizeFixup *fixup)
+{
+    Value value;
+    as->here = fixup->place;
+    if (!expression_value(as, fixup->node, true, &value)) {
+        return false;
+    }
+    if (value.symbol >= 0 || value.number < 0 || value.number > UINT32_MAX) {
+        return fail_at(as, as->here.column, "expected a number of bytes");
+    }
+    as->object->symbols.at[fixup->symbol].bytes = (uint32_t)value.number;
+    return true;
+}
+
+/* A symbol set from later labels gets its final place; a local symbol must exist. */
+static bool finish_symbol(Asm *as, int32_t index)
+{
+    const SymbolState *state = &as->symbol_state.at[index];
+    Symbol *symbol = &as->object->symbols.at[index];
+    as->here = state->place;
+    if (symbol->section != SYMBOL_UNDEFINED) {
         return true;
     }
-    if (value.number < INT32_MIN || value.number > INT32_MAX) {
-        return fail_at(as, fixup->place.column, "expected an offset of 32 bits from %.*s",
-                       STR_ARG(as->object->symbols.at[value.symbol].name));
+    isize hash = str_find(symbol->name, '#', 0);
+    if (state->node > 0) {
+        Value value;
+        if (!expression_value(as, state->node - 1, true, &value)) {
+            return false;
+        }
+        symbol->section = SYMBOL_ABSOLUTE;
+        symbol->value = (uint32_t)value.number;
+        if (value.symbol >= 0) {
+            const Symbol *base = &as->object->symbols.at[value.symbol];
+            if (base->section < 0 || value.kind != RELOC_NONE) {
+                return fail_at(as, state->place.column, "%.*s is undefined", STR_ARG(base->name));
+            }
+            symbol->section = base->section;
+            symbol->value = base->value + (uint32_t)value.number;
+        }
+    } else if (state->is_referenced && (str_starts(symbol->name, S(".L")) || hash >= 0)) {
+        Str name = str_slice(symbol->name, 0, hash < 0 ? symbol->name.len : hash);
+        return fail_at(as, state->place.column, "label %.*s is not defined", STR_ARG(name));
     }
-    *vec_push(&as->object->relocs, as->keep) = (Reloc){
-        .section = fixup->section,
-        .offset = fixup->offset,
-        .kind = fixup->bytes == 4   ? RELOC_32
-                : fixup->bytes == 2 ? RELOC_16
-                                    : RELOC_8,
-        .symbol = value.symbol,
-        .addend = (int32_t)value.number,
-    };
     return true;
 }
 
-/* Symbols set from later labels get their final place; local symbols must exist. */
-static bool finish_symbols(Asm *as)
+/* After a mistake: false when there are too many, or nothing good can follow. */
+static bool may_go_on(Asm *as)
 {
-    for (int32_t i = 0; i < (int32_t)as->object->symbols.len; i++) {
-        const SymbolState *state = &as->symbol_state.at[i];
-        Symbol *symbol = &as->object->symbols.at[i];
-        as->here = state->place;
-        if (symbol->section != SYMBOL_UNDEFINED) {
-            continue;
-        }
-        if (state->node > 0) {
-            Value value;
-            if (!expression_value(as, state->node - 1, true, &value)) {
-                return false;
-            }
-            symbol->section = SYMBOL_ABSOLUTE;
-            symbol->value = (uint32_t)value.number;
-            if (value.symbol >= 0) {
-                const Symbol *base = &as->object->symbols.at[value.symbol];
-                if (base->section < 0) {
-                    return fail_at(as, state->place.column, "%.*s is undefined",
-                                   STR_ARG(base->name));
-                }
-                symbol->section = base->section;
-                symbol->value = base->value + (uint32_t)value.number;
-            }
-        } else if (state->is_referenced &&
-                   (str_starts(symbol->name, S(".L")) || str_find(symbol->name, '#', 0) >= 0)) {
-            return fail_at(as, state->place.column, "label %.*s is not defined",
-                           STR_ARG(str_slice(symbol->name, 0,
-                                             str_find(symbol->name, '#', 0) < 0
-                                                 ? symbol->name.len
-                                                 : str_find(symbol->name, '#', 0))));
-        }
-    }
-    return true;
+    bool may = !as->is_over && as->error_count <= ASM_MESSAGES_MAX;
+    *as->err = (Error){0};
+    return may;
 }
 
-static bool finish(Asm *as)
+/* Everything that waited for the end of the text. */
+static void finish(Asm *as)
 {
     if (as->in_bundle) {
         as->here = as->bundle_place;
-        return fail_at(as, as->bundle_place.column, "expected } to end this bundle");
+        fail_at(as, as->bundle_place.column, "expected } to end this bundle");
+        may_go_on(as);
     }
+    bool had_errors = as->error_count > 0;
     for (isize i = 0; i < as->insn_fixups.len; i++) {
-        if (!line_fix(as, &as->insn_fixups.at[i])) {
-            return false;
+        if (!line_fix(as, &as->insn_fixups.at[i]) && !may_go_on(as)) {
+            return;
         }
     }
     for (isize i = 0; i < as->data_fixups.len; i++) {
-        if (!fix_data(as, &as->data_fixups.at[i])) {
-            return false;
+        if (!fix_data(as, &as->data_fixups.at[i]) && !may_go_on(as)) {
+            return;
         }
     }
-    for (isize i = 0; i < as->repeats.len; i++) {
-        if (!repeat_check(as, &as->repeats.at[i])) {
-            return false;
+    for (isize i = 0; i < as->reloc_fixups.len; i++) {
+        if (!fix_reloc(as, &as->reloc_fixups.at[i]) && !may_go_on(as)) {
+            return;
         }
     }
-    return finish_symbols(as);
+    for (isize i = 0; i < as->size_fixups.len; i++) {
+        if (!fix_size(as, &as->size_fixups.at[i]) && !may_go_on(as)) {
+            return;
+        }
+    }
+    for (isize i = 0; i < as->repeats.len && !had_errors; i++) {
+        if (!repeat_check(as, &as->repeats.at[i]) && !may_go_on(as)) {
+            return;
+        }
+    }
+    for (int32_t i = 0; i < (int32_t)as->object->symbols.len; i++) {
+        if (!finish_symbol(as, i) && !may_go_on(as)) {
+            return;
+        }
+    }
 }
 
 static bool define_outside(Asm *as, AsmDefineSpan defines)
@@ -217,15 +282,51 @@ static bool define_outside(Asm *as, AsmDefineSpan defines)
         Cursor cursor = {defines.at[i].name, 0, 1};
         Str name = cursor_name(&cursor);
         if (name.len == 0 || name.len != defines.at[i].name.len || str_equal(name, S("."))) {
-            return error_set(as->err, ERROR_INPUT, "-D",
-                             "expected the name of a symbol, not '%.*s'",
-                             STR_ARG(defines.at[i].name));
+            as->here = (Place){.file = S("-D")};
+            return fail_at(as, 0, "expected the name of a symbol, not '%.*s'",
+                           STR_ARG(defines.at[i].name));
         }
         if (!symbol_set(as, name, expression_number(as, defines.at[i].value), 1)) {
             return false;
         }
     }
     return true;
+}
+
+/* A failed instruction keeps its place. */
+static void stand_in(Asm *as)
+{
+    if (as->in_bundle) {
+        as->is_bundle_bad = true;
+        return;
+    }
+    if (as->is_instruction) {
+        section_stand_in(as, as->is_bundle_bad ? 8 : 4);
+    }
+    as->is_bundle_bad = false;
+}
+
+static void run_all(Asm *as)
+{
+    for (;;) {
+        Statement statement;
+        as->is_instruction = false;
+        bool is_good = source_next(as, &statement);
+        if (is_good && statement.kind == STATEMENT_END) {
+            finish(as);
+            return;
+        }
+        is_good = is_good && run_statement(as, &statement) && as->err->code == ERROR_NONE;
+        if (!is_good) {
+            stand_in(as);
+            if (!may_go_on(as)) {
+                return;
+            }
+        }
+        if (!as->in_bundle) {
+            nodes_release(as);
+        }
+    }
 }
 
 bool asm_assemble(Str file, Str text, const AsmOptions *options, Arena *keep, Arena scratch,
@@ -235,27 +336,24 @@ bool asm_assemble(Str file, Str text, const AsmOptions *options, Arena *keep, Ar
     options = options ? options : &none;
     *out = (Object){.file = str_copy(file, keep)};
     Asm *as = arena_new(&scratch, Asm);
+    Error statement_err = {0};
     as->keep = keep;
-    as->err = err;
+    as->err = &statement_err;
     as->includes = options->includes;
     as->flags = options->flags;
+    as->has_listing = options->has_listing;
     as->object = out;
     as->here = (Place){.file = file, .line = 1, .column = 1};
     as->scratch = scratch;
-    if (!section_select(as, S(".text"), true) || !define_outside(as, options->defines) ||
-        !source_push(as, file, text)) {
-        return false;
+    if (section_select(as, S(".text"), -1) && define_outside(as, options->defines) &&
+        source_push(as, out->file, text)) {
+        run_all(as);
     }
-    Statement statement;
-    do {
-        if (!source_next(as, &statement) ||
-            (statement.kind != STATEMENT_END && !run_statement(as, &statement)) ||
-            err->code != ERROR_NONE) {
-            return false;
+    for (isize i = 0; i < out->messages.len && as->error_count > 0; i++) {
+        const AsmMessage *message = &out->messages.at[i];
+        if (!message->is_warning) {
+            return message_error(message, err);
         }
-        if (!as->in_bundle) {
-            nodes_release(as);
-        }
-    } while (statement.kind != STATEMENT_END);
-    return finish(as);
+    }
+    return true;
 }

@@ -8,21 +8,43 @@ static bool take_comma_or_end(Asm *as, Cursor *cursor, bool *is_more)
     return *is_more || cursor_finish(as, cursor);
 }
 
-/* .byte .short .long: numbers, or addresses for the linker. */
+bool data_bytes(Asm *as, const Value *value, int bytes, uint8_t *at)
+{
+    int64_t number;
+    if (!data_kind(as, value, bytes) || !expression_field(as, value, as->here.column, &number)) {
+        return false;
+    }
+    int64_t top = bytes < 8 ? INT64_C(1) << (8 * bytes) : 0;
+    if (bytes < 8 && (number < -(top / 2) || number >= top)) {
+        return fail_at(as, as->here.column, "%lld does not fit %d bytes", (long long)number, bytes);
+    }
+    for (int i = 0; i < bytes; i++) {
+        at[i] = (uint8_t)((uint64_t)number >> (8 * i));
+    }
+    return true;
+}
+
+bool data_kind(Asm *as, const Value *value, int bytes)
+{
+    return value->kind == RELOC_NONE || reloc_shape(value->kind)->bytes == bytes ||
+           fail_at(as, as->here.column, "expected this modifier in a datum of %d bytes, not of %d",
+                   reloc_shape(value->kind)->bytes, bytes);
+}
+
+/* .byte .short .long .quad: numbers, or addresses for the linker. */
 static bool emit_integers(Asm *as, Cursor *cursor, int bytes)
 {
     bool is_more = true;
     while (is_more) {
         int32_t node = expression_parse(as, cursor);
-        Value value = {-1, 0};
+        Value value = {.symbol = -1};
+        uint8_t little[8] = {0};
         if (node < 0) {
             return false;
         }
         if (expression_value(as, node, false, &value) && value.symbol < 0) {
-            int64_t top = INT64_C(1) << (8 * bytes);
-            if (value.number < -(top / 2) || value.number >= top) {
-                return fail_at(as, as->here.column, "%lld does not fit %d bytes",
-                               (long long)value.number, bytes);
+            if (!data_bytes(as, &value, bytes, little)) {
+                return false;
             }
         } else {
             if (as->err->code != ERROR_NONE) {
@@ -31,12 +53,6 @@ static bool emit_integers(Asm *as, Cursor *cursor, int bytes)
             *vec_push(&as->data_fixups, &as->scratch) =
                 (DataFixup){as->here, as->section, node, section_offset(as), bytes};
             nodes_keep(as);
-            value.number = 0;
-        }
-        uint64_t number = (uint64_t)value.number;
-        uint8_t little[8];
-        for (int i = 0; i < bytes; i++) {
-            little[i] = (uint8_t)(number >> (8 * i));
         }
         if (!section_append(as, little, bytes) || !take_comma_or_end(as, cursor, &is_more)) {
             return false;
@@ -106,14 +122,24 @@ static bool emit_space(Asm *as, Cursor *cursor)
     return true;
 }
 
-/* .align and .balign take bytes, .p2align the power of two. */
+/* `.align align, fill, most`: .align and .balign take bytes, .p2align the power of two; nothing when more than `most` bytes
+ * would be needed. */
 static bool emit_align(Asm *as, Cursor *cursor, bool is_power)
 {
-    int64_t align, fill = 0;
-    if (!expression_now(as, cursor, "an alignment", &align) ||
-        (cursor_take(cursor, ',') && !cursor_is_end(cursor) &&
-         !expression_now(as, cursor, "a fill byte", &fill)) ||
-        !cursor_finish(as, cursor)) {
+    int64_t align, fill = 0, most = INT64_MAX;
+    if (!expression_now(as, cursor, "an alignment", &align)) {
+        return false;
+    }
+    if (cursor_take(cursor, ',') && !cursor_is_end(cursor)) {
+        Cursor peek = *cursor;
+        if (!cursor_take(&peek, ',') && !expression_now(as, cursor, "a fill byte", &fill)) {
+            return false;
+        }
+        if (cursor_take(cursor, ',') && !expression_now(as, cursor, "a number of bytes", &most)) {
+            return false;
+        }
+    }
+    if (!cursor_finish(as, cursor)) {
         return false;
     }
     if (is_power) {
@@ -123,16 +149,26 @@ static bool emit_align(Asm *as, Cursor *cursor, bool is_power)
         return fail_at(as, as->here.column, "expected an alignment of 1, 2, 4 .. %d bytes",
                        ALIGN_MAX);
     }
-    return section_align(as, (uint32_t)align, (uint32_t)(fill & 0xff));
+    int64_t gap = align_up(section_offset(as), align) - section_offset(as);
+    return gap > most || section_align(as, (uint32_t)align, (uint32_t)(fill & 0xff));
+}
+
+static bool take_symbol(Asm *as, Cursor *cursor, Str *name)
+{
+    cursor_skip(cursor);
+    uint32_t column = cursor_column(cursor);
+    *name = cursor_name(cursor);
+    return (name->len > 0 && !str_equal(*name, S("."))) ||
+           fail_at(as, column, "expected the name of a symbol");
 }
 
 static bool set_symbol(Asm *as, Cursor *cursor)
 {
     cursor_skip(cursor);
     uint32_t column = cursor_column(cursor);
-    Str name = cursor_name(cursor);
-    if (name.len == 0 || str_equal(name, S("."))) {
-        return fail_at(as, column, "expected the name of a symbol");
+    Str name;
+    if (!take_symbol(as, cursor, &name)) {
+        return false;
     }
     if (!cursor_take(cursor, ',')) {
         return fail_at(as, cursor_column(cursor), "expected a comma");
@@ -145,9 +181,9 @@ static bool name_symbols(Asm *as, Cursor *cursor, bool is_global)
 {
     bool is_more = true;
     while (is_more) {
-        Str name = cursor_name(cursor);
-        if (name.len == 0) {
-            return fail_at(as, cursor_column(cursor), "expected the name of a symbol");
+        Str name;
+        if (!take_symbol(as, cursor, &name)) {
+            return false;
         }
         if (is_global) {
             int32_t symbol = symbol_need(as, name);
@@ -160,44 +196,164 @@ static bool name_symbols(Asm *as, Cursor *cursor, bool is_global)
     return true;
 }
 
-static bool enter_section(Asm *as, Cursor *cursor)
-{
-    Str name = cursor_name(cursor);
-    if (name.len == 0) {
-        return fail_at(as, cursor_column(cursor), "expected the name of a section");
-    }
-    bool is_code = str_starts(name, S(".text"));
-    if (cursor_take(cursor, ',')) {
-        cursor_skip(cursor);
-        isize begin = cursor->at;
-        isize end = cursor_take(cursor, '"') ? str_find(cursor->text, '"', begin + 1) : -1;
-        if (end < 0) {
-            return fail_at(as, cursor_column(cursor), "expected section flags in quotes");
-        }
-        is_code = is_code || str_find(str_slice(cursor->text, begin, end), 'x', 0) >= 0;
-        cursor->at = end + 1;
-        if (cursor_take(cursor, ',')) {
-            if (!cursor_take(cursor, '@') || cursor_name(cursor).len == 0) {
-                return fail_at(as, cursor_column(cursor), "expected @progbits or @nobits");
-            }
-        }
-    }
-    return cursor_finish(as, cursor) && section_select(as, name, is_code);
-}
-
-static bool include_file(Asm *as, Cursor *cursor)
+/* A text in quotes. */
+static bool take_quoted(Asm *as, Cursor *cursor, const char *what, Str *text)
 {
     cursor_skip(cursor);
     isize begin = cursor->at + 1;
     isize end = cursor_take(cursor, '"') ? str_find(cursor->text, '"', begin) : -1;
     if (end < 0) {
-        return fail_at(as, cursor_column(cursor), "expected a file name in quotes");
+        return fail_at(as, cursor_column(cursor), "expected %s in quotes", what);
     }
-    Str name = str_copy(str_slice(cursor->text, begin, end), as->keep), text;
+    *text = str_slice(cursor->text, begin, end);
     cursor->at = end + 1;
-    if (!cursor_finish(as, cursor)) {
+    return true;
+}
+
+/* `.section name, "flags", @progbits`; flags a (in the image), w, x. */
+static bool enter_section(Asm *as, Cursor *cursor)
+{
+    cursor_skip(cursor);
+    Cursor peek = *cursor;
+    Str name = cursor_name(cursor), letters, type = S("progbits");
+    if (cursor_take(&peek, '"') && !take_quoted(as, cursor, "the name of a section", &name)) {
         return false;
     }
+    if (name.len == 0) {
+        return fail_at(as, cursor_column(cursor), "expected the name of a section");
+    }
+    int64_t flags = -1;
+    if (cursor_take(cursor, ',')) {
+        if (!take_quoted(as, cursor, "section flags", &letters)) {
+            return false;
+        }
+        flags = 0;
+        for (isize i = 0; i < letters.len; i++) {
+            char c = letters.at[i];
+            if (c != 'a' && c != 'w' && c != 'x') {
+                return fail_at(as, as->here.column, "expected section flags of a, w and x");
+            }
+            flags |= c == 'a' ? SECTION_ALLOC : c == 'w' ? SECTION_WRITE : SECTION_CODE;
+        }
+        if (cursor_take(cursor, ',')) {
+            type = cursor_take(cursor, '@') || cursor_take(cursor, '%') ? cursor_name(cursor)
+                                                                        : (Str){0};
+            flags |= str_equal(type, S("nobits")) ? SECTION_NOBITS : 0;
+        }
+    }
+    if (!str_equal(type, S("progbits")) && !str_equal(type, S("nobits"))) {
+        return fail_at(as, cursor_column(cursor), "expected @progbits or @nobits");
+    }
+    return cursor_finish(as, cursor) && section_select(as, name, flags);
+}
+
+/* `.type name, @function` */
+static bool set_type(Asm *as, Cursor *cursor)
+{
+    Str name;
+    if (!take_symbol(as, cursor, &name)) {
+        return false;
+    }
+    Str type = cursor_take(cursor, ',') && (cursor_take(cursor, '@') || cursor_take(cursor, '%'))
+                   ? cursor_name(cursor)
+                   : (Str){0};
+    SymbolKind kind = str_equal(type, S("function")) ? SYMBOL_FUNCTION
+                      : str_equal(type, S("object")) ? SYMBOL_OBJECT
+                                                     : SYMBOL_PLAIN;
+    if (kind == SYMBOL_PLAIN && !str_equal(type, S("notype"))) {
+        return fail_at(as, cursor_column(cursor),
+                       "expected a symbol, a comma and @function, @object or @notype");
+    }
+    int32_t symbol = symbol_need(as, name);
+    as->object->symbols.at[symbol].kind = kind;
+    return cursor_finish(as, cursor);
+}
+
+/* `.size name, .-name`, evaluated at the end. */
+static bool set_size(Asm *as, Cursor *cursor)
+{
+    Str name;
+    if (!take_symbol(as, cursor, &name)) {
+        return false;
+    }
+    if (!cursor_take(cursor, ',')) {
+        return fail_at(as, cursor_column(cursor), "expected a comma and a number of bytes");
+    }
+    int32_t symbol = symbol_need(as, name);
+    isize pending = as->pending.len;
+    int32_t node = expression_parse(as, cursor);
+    as->pending.len = pending; /* `.` stays in front of padding that may follow */
+    if (node < 0) {
+        return false;
+    }
+    *vec_push(&as->size_fixups, &as->scratch) = (SizeFixup){as->here, symbol, node};
+    nodes_keep(as);
+    return cursor_finish(as, cursor);
+}
+
+/* `.reloc offset, kind, symbol + number` */
+static bool add_relocation(Asm *as, Cursor *cursor)
+{
+    RelocFixup fixup = {.place = as->here, .section = as->section};
+    fixup.offset = expression_parse(as, cursor);
+    if (fixup.offset < 0) {
+        return false;
+    }
+    bool has_comma = cursor_take(cursor, ',');
+    cursor_skip(cursor);
+    uint32_t column = cursor_column(cursor);
+    isize begin = cursor->at;
+    while (cursor->at < cursor->text.len && is_name_char(cursor->text.at[cursor->at])) {
+        cursor->at++;
+    }
+    Str name = str_slice(cursor->text, begin, cursor->at);
+    for (int kind = 1; kind < RELOC_KINDS; kind++) {
+        const RelocShape *shape = reloc_shape(kind);
+        if (shape && str_equal(shape->name, name)) {
+            fixup.kind = (RelocKind)kind;
+        }
+    }
+    if (!has_comma || fixup.kind == RELOC_NONE || !cursor_take(cursor, ',')) {
+        return fail_at(as, column, "expected an offset, a kind like 19_S2 or RUN_INSTR, a symbol");
+    }
+    fixup.node = expression_parse(as, cursor);
+    if (fixup.node < 0) {
+        return false;
+    }
+    *vec_push(&as->reloc_fixups, &as->scratch) = fixup;
+    nodes_keep(as);
+    return cursor_finish(as, cursor);
+}
+
+/* .error_on_X, .warn_on_X, .allow_X; false when the name is none of them. */
+static bool set_strictness(Asm *as, Str name)
+{
+    static const char *const verbs[] = {
+        [RULE_IS_ERROR] = ".error_on_", [RULE_IS_WARNING] = ".warn_on_", [RULE_IS_OFF] = ".allow_"};
+    static const char *const rules[RULE_COUNT] = {[RULE_OPERANDS] = "invalid_operands",
+                                                  [RULE_BUNDLES] = "invalid_bundles",
+                                                  [RULE_EXECUTION_MODE] = "invalid_execution_mode",
+                                                  [RULE_REPEAT] = "invalid_repeat"};
+    for (int verb = 0; verb < 3; verb++) {
+        Str rest = name;
+        for (int rule = 0; rule < RULE_COUNT && str_take(&rest, str_of(verbs[verb])); rule++) {
+            if (str_equal(rest, str_of(rules[rule]))) {
+                as->strictness[rule] = (Strictness)verb;
+                return true;
+            }
+            rest = name;
+        }
+    }
+    return false;
+}
+
+static bool include_file(Asm *as, Cursor *cursor)
+{
+    Str name, text;
+    if (!take_quoted(as, cursor, "a file name", &name) || !cursor_finish(as, cursor)) {
+        return false;
+    }
+    name = str_copy(name, as->keep);
     if (!as->includes) {
         return fail_at(as, as->here.column, "expected no .include here");
     }
@@ -274,16 +430,17 @@ bool condition_run(Asm *as, Str name, Cursor *cursor, bool *is_condition)
     for (size_t i = 0; i < sizeof openers / sizeof *openers; i++) {
         if (str_equal(name, str_of(openers[i]))) {
             if (as->condition_count == CONDITIONS_MAX) {
-                return fail_at(as, as->here.column, "expected at most %d nested conditions",
+                return stop_at(as, as->here.column, "expected at most %d nested conditions",
                                CONDITIONS_MAX);
             }
             bool is_active = !top || top->is_active, holds = false;
-            if (is_active && !condition_holds(as, name, cursor, &holds)) {
-                return false;
-            }
-            as->condition[as->condition_count++] = (Condition){
-                .is_active = is_active && holds, .was_taken = holds, .is_parent_active = is_active};
-            return true;
+            bool is_good = !is_active || condition_holds(as, name, cursor, &holds);
+            /* After a mistake neither branch is looked at. */
+            as->condition[as->condition_count++] =
+                (Condition){.is_active = is_active && holds && is_good,
+                            .was_taken = holds || !is_good,
+                            .is_parent_active = is_active};
+            return is_good;
         }
     }
     bool is_else = str_equal(name, S(".else")), is_elseif = str_equal(name, S(".elseif"));
@@ -304,6 +461,8 @@ bool condition_run(Asm *as, Str name, Cursor *cursor, bool *is_condition)
     bool holds = is_else;
     bool is_asked = top->is_parent_active && !top->was_taken;
     if (is_elseif && is_asked && !condition_holds(as, name, cursor, &holds)) {
+        top->is_active = false;
+        top->was_taken = true;
         return false;
     }
     top->is_active = is_asked && holds;
@@ -322,13 +481,16 @@ bool directive_run(Asm *as, Str name, Cursor *cursor)
         RUN_SECTION,
         RUN_GLOBAL,
         RUN_EXTERN,
-        RUN_IGNORE,
+        RUN_TYPE,
+        RUN_BYTES,
+        RUN_RELOC,
         RUN_SWAP,
         RUN_ALIGN,
         RUN_P2ALIGN,
         RUN_BYTE,
         RUN_SHORT,
         RUN_LONG,
+        RUN_QUAD,
         RUN_HALF,
         RUN_FLOAT,
         RUN_SPACE,
@@ -336,71 +498,66 @@ bool directive_run(Asm *as, Str name, Cursor *cursor)
         RUN_MACRO,
         RUN_PURGE,
         RUN_REPEAT,
+        RUN_VALUES,
         RUN_INCLUDE,
+        RUN_ERROR,
     } Directive;
     static const struct {
         const char *name;
         Directive directive;
     } directives[] = {
-        {".worker", RUN_WORKER},
-        {".supervisor", RUN_SUPERVISOR},
-        {".text", RUN_TEXT},
-        {".data", RUN_DATA},
-        {".section", RUN_SECTION},
-        {".globl", RUN_GLOBAL},
-        {".global", RUN_GLOBAL},
-        {".extern", RUN_EXTERN},
-        {".type", RUN_IGNORE},
-        {".size", RUN_IGNORE},
-        {".allow_optimizations", RUN_SWAP},
-        {".error_on_invalid_operands", RUN_IGNORE},
-        {".error_on_invalid_bundles", RUN_IGNORE},
-        {".error_on_invalid_execution_mode", RUN_IGNORE},
-        {".align", RUN_ALIGN},
-        {".balign", RUN_ALIGN},
-        {".p2align", RUN_P2ALIGN},
-        {".byte", RUN_BYTE},
-        {".short", RUN_SHORT},
-        {".long", RUN_LONG},
-        {".word", RUN_LONG},
-        {".half", RUN_HALF},
-        {".float", RUN_FLOAT},
-        {".space", RUN_SPACE},
-        {".zero", RUN_SPACE},
-        {".skip", RUN_SPACE},
-        {".set", RUN_SET},
-        {".equ", RUN_SET},
-        {".macro", RUN_MACRO},
-        {".purgem", RUN_PURGE},
-        {".rept", RUN_REPEAT},
-        {".include", RUN_INCLUDE},
+        {".worker", RUN_WORKER},   {".supervisor", RUN_SUPERVISOR},
+        {".text", RUN_TEXT},       {".data", RUN_DATA},
+        {".section", RUN_SECTION}, {".globl", RUN_GLOBAL},
+        {".global", RUN_GLOBAL},   {".extern", RUN_EXTERN},
+        {".type", RUN_TYPE},       {".size", RUN_BYTES},
+        {".reloc", RUN_RELOC},     {".allow_optimizations", RUN_SWAP},
+        {".align", RUN_ALIGN},     {".balign", RUN_ALIGN},
+        {".p2align", RUN_P2ALIGN}, {".byte", RUN_BYTE},
+        {".short", RUN_SHORT},     {".long", RUN_LONG},
+        {".word", RUN_LONG},       {".quad", RUN_QUAD},
+        {".half", RUN_HALF},       {".float", RUN_FLOAT},
+        {".space", RUN_SPACE},     {".zero", RUN_SPACE},
+        {".skip", RUN_SPACE},      {".set", RUN_SET},
+        {".equ", RUN_SET},         {".macro", RUN_MACRO},
+        {".purgem", RUN_PURGE},    {".rept", RUN_REPEAT},
+        {".irp", RUN_VALUES},      {".include", RUN_INCLUDE},
+        {".error", RUN_ERROR},
     };
     size_t found = 0, count = sizeof directives / sizeof *directives;
     while (found < count && !str_equal(name, str_of(directives[found].name))) {
         found++;
+    }
+    if (found == count && set_strictness(as, name)) {
+        return cursor_finish(as, cursor);
     }
     if (found == count) {
         return fail_at(as, as->here.column, "expected a directive of this assembler, not '%.*s'",
                        STR_ARG(name));
     }
     int64_t number;
+    Str text;
     switch (directives[found].directive) {
     case RUN_WORKER:
         return set_mode(as, cursor, CONTEXT_WORKER);
     case RUN_SUPERVISOR:
         return set_mode(as, cursor, CONTEXT_SUPERVISOR);
     case RUN_TEXT:
-        return cursor_finish(as, cursor) && section_select(as, S(".text"), true);
+        return cursor_finish(as, cursor) && section_select(as, S(".text"), -1);
     case RUN_DATA:
-        return cursor_finish(as, cursor) && section_select(as, S(".data"), false);
+        return cursor_finish(as, cursor) && section_select(as, S(".data"), -1);
     case RUN_SECTION:
         return enter_section(as, cursor);
     case RUN_GLOBAL:
         return name_symbols(as, cursor, true);
     case RUN_EXTERN:
         return name_symbols(as, cursor, false);
-    case RUN_IGNORE:
-        return true;
+    case RUN_TYPE:
+        return set_type(as, cursor);
+    case RUN_BYTES:
+        return set_size(as, cursor);
+    case RUN_RELOC:
+        return add_relocation(as, cursor);
     case RUN_SWAP:
         as->may_swap = true;
         return cursor_finish(as, cursor);
@@ -414,6 +571,8 @@ bool directive_run(Asm *as, Str name, Cursor *cursor)
         return emit_integers(as, cursor, 2);
     case RUN_LONG:
         return emit_integers(as, cursor, 4);
+    case RUN_QUAD:
+        return emit_integers(as, cursor, 8);
     case RUN_HALF:
         return emit_reals(as, cursor, true);
     case RUN_FLOAT:
@@ -427,8 +586,15 @@ bool directive_run(Asm *as, Str name, Cursor *cursor)
     case RUN_PURGE:
         return purge_macro(as, cursor);
     case RUN_REPEAT:
-        return expression_now(as, cursor, "a repeat count", &number) && cursor_finish(as, cursor) &&
-               source_push_repeat(as, number);
+        if (!expression_now(as, cursor, "a repeat count", &number) || !cursor_finish(as, cursor)) {
+            return source_push_repeat(as, 0) && false; /* passes over the body */
+        }
+        return source_push_repeat(as, number);
+    case RUN_VALUES:
+        return source_push_values(as, cursor);
+    case RUN_ERROR:
+        return take_quoted(as, cursor, "a message", &text) &&
+               fail_at(as, as->here.column, "%.*s", STR_ARG(text));
     case RUN_INCLUDE:
         return include_file(as, cursor);
     }

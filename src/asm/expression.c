@@ -206,6 +206,39 @@ static int32_t parse_symbol(Parse *parse)
     return add_node(as, node, parse->first);
 }
 
+/* `@abs19@s2` and its relatives behind a symbol (isa/assembler.md 3). */
+static int32_t parse_modifier(Parse *parse, int32_t symbol)
+{
+    static const struct {
+        const char *text;
+        RelocKind kind;
+    } modifiers[] = {{"@abs18@s2", RELOC_18_S2},
+                     {"@abs19@s2", RELOC_19_S2},
+                     {"@relative@16@s2", RELOC_RELATIVE_16_S2},
+                     {"@relative@16@s3", RELOC_RELATIVE_16_S3},
+                     {"@relative@16@s4", RELOC_RELATIVE_16_S4},
+                     {"@relative@16@s5", RELOC_RELATIVE_16_S5}};
+    Cursor *cursor = parse->cursor;
+    isize end = cursor->at;
+    while (end < cursor->text.len &&
+           (cursor->text.at[end] == '@' || is_name_char(cursor->text.at[end]))) {
+        end++;
+    }
+    Str text = str_slice(cursor->text, cursor->at, end);
+    for (size_t i = 0; i < sizeof modifiers / sizeof *modifiers; i++) {
+        if (str_equal(text, str_of(modifiers[i].text))) {
+            Node node = {.op = NODE_MODIFIED,
+                         .column = cursor_column(cursor),
+                         .left = symbol,
+                         .right = -1,
+                         .number = modifiers[i].kind};
+            cursor->at = end;
+            return add_node(parse->as, node, parse->first);
+        }
+    }
+    return fail_here(parse, "@abs18@s2, @abs19@s2 or @relative@16@s2 .. @s5 behind a symbol");
+}
+
 static bool is_half_literal(const Cursor *cursor)
 {
     double real;
@@ -261,6 +294,10 @@ static int32_t parse_unary(Parse *parse)
         double real;
         isize len = c == '.' ? float_literal(cursor, &real) : 0;
         result = len > 0 ? parse_number(parse) : parse_symbol(parse);
+        if (len == 0 && result >= 0 && cursor->at < cursor->text.len &&
+            cursor->text.at[cursor->at] == '@') {
+            result = parse_modifier(parse, result);
+        }
     } else {
         result = fail_here(parse, "a number, a symbol or (");
     }
@@ -302,6 +339,7 @@ static int32_t parse_binary(Parse *parse, int level)
     }
     int32_t left = parse_binary(parse, level + 1);
     while (left >= 0) {
+        cursor_skip(parse->cursor);
         Node node = {.column = cursor_column(parse->cursor)};
         node.op = take_operator(parse->cursor, level);
         if (!node.op) {
@@ -340,13 +378,13 @@ static bool symbol_value(Asm *as, const Node *node, bool is_final, Value *value)
         return is_known;
     }
     if (symbol->section == SYMBOL_ABSOLUTE) {
-        *value = (Value){-1, (int32_t)symbol->value};
+        *value = (Value){.symbol = -1, .number = (int32_t)symbol->value};
         return true;
     }
     if (symbol->section == SYMBOL_UNDEFINED && !is_final) {
         return false;
     }
-    *value = (Value){node->left, 0};
+    *value = (Value){.symbol = node->left};
     return true;
 }
 
@@ -375,26 +413,35 @@ static bool value_of_node(Asm *as, int32_t index, bool is_final, Value *value)
 {
     Node node = as->nodes.at[index];
     if (node.op == NODE_NUMBER) {
-        *value = (Value){-1, node.number};
+        *value = (Value){.symbol = -1, .number = node.number};
         return true;
     }
     if (node.op == NODE_SYMBOL) {
         return symbol_value(as, &node, is_final, value);
     }
-    Value a, b = {-1, 0};
+    Value a, b = {.symbol = -1};
     if (!expression_value(as, node.left, is_final, &a) ||
         (node.right >= 0 && !expression_value(as, node.right, is_final, &b))) {
         return false;
     }
-    if (node.op == '+' && (a.symbol < 0 || b.symbol < 0)) {
-        *value = (Value){a.symbol < 0 ? b.symbol : a.symbol,
-                         (int64_t)((uint64_t)a.number + (uint64_t)b.number)};
+    if (node.op == NODE_MODIFIED && a.kind == RELOC_NONE) {
+        *value = (Value){a.symbol, a.number, (RelocKind)node.number};
         return true;
     }
-    if (node.op == '-' && b.symbol < 0) {
-        *value = (Value){a.symbol, (int64_t)((uint64_t)a.number - (uint64_t)b.number)};
+    if (node.op == '+' && (a.symbol < 0 || b.symbol < 0) && !(a.kind && b.kind)) {
+        *value =
+            (Value){a.symbol < 0 ? b.symbol : a.symbol,
+                    (int64_t)((uint64_t)a.number + (uint64_t)b.number), a.kind ? a.kind : b.kind};
         return true;
     }
+    if (node.op == '-' && b.symbol < 0 && b.kind == RELOC_NONE) {
+        *value = (Value){a.symbol, (int64_t)((uint64_t)a.number - (uint64_t)b.number), a.kind};
+        return true;
+    }
+    if (a.kind || b.kind) {
+        return fail_at(as, node.column, "expected only + or - and a number with a modified symbol");
+    }
+    value->kind = RELOC_NONE;
     if (a.symbol >= 0 && b.symbol >= 0) {
         const Symbol *x = &as->object->symbols.at[a.symbol], *y = &as->object->symbols.at[b.symbol];
         bool is_comparison =
@@ -439,6 +486,21 @@ bool expression_value(Asm *as, int32_t index, bool is_final, Value *value)
     return is_known;
 }
 
+bool expression_field(Asm *as, const Value *value, uint32_t column, int64_t *number)
+{
+    *number = value->number;
+    if (value->kind == RELOC_NONE) {
+        return true;
+    }
+    uint64_t field;
+    const char *expected;
+    if (!reloc_field(value->kind, value->number, &field, &expected)) {
+        return fail_at(as, column, "0x%llx %s", (unsigned long long)value->number, expected);
+    }
+    *number = (int64_t)field;
+    return true;
+}
+
 bool expression_now(Asm *as, Cursor *cursor, const char *what, int64_t *number)
 {
     cursor_skip(cursor);
@@ -457,6 +519,5 @@ bool expression_now(Asm *as, Cursor *cursor, const char *what, int64_t *number)
     if (value.symbol >= 0) {
         return fail_at(as, column, "expected %s, not an address", what);
     }
-    *number = value.number;
-    return true;
+    return expression_field(as, &value, column, number);
 }

@@ -1,8 +1,9 @@
 /* Instruction lines and bundles: emission, alignment, repeats, and the second look at what was not known yet.
  *
  * Alignment (isa/assembler.md 2.3): a bundle and a repeat body start on 8 bytes. The assembler puts one nop (0x19e00000) in
- * front of a bundle, or of a solo `rpt`, that would be misaligned; the nop is real code and costs an issue. Labels right in
- * front of it move behind it. Repeat bodies hold bundles only, so none is ever needed inside one; that is checked at the end.
+ * front of a bundle that would be misaligned; the nop is real code and costs an issue. Labels right in front of it move behind
+ * it. A solo `rpt` in the wrong place is a mistake. Repeat bodies hold bundles only, so no nop is ever needed inside one; that
+ * is checked at the end.
  */
 #include "asm/parts.h"
 
@@ -45,7 +46,11 @@ static bool want_code_alignment(Asm *as, uint32_t column)
 
 static void mark_repeat(Asm *as, const Line *line, uint32_t word, uint32_t body)
 {
-    *vec_push(&as->repeats, &as->scratch) = (RepeatMark){line->place, as->section, word, body};
+    Strictness strictness = as->strictness[RULE_REPEAT];
+    if (strictness != RULE_IS_OFF) {
+        *vec_push(&as->repeats, &as->scratch) =
+            (RepeatMark){line->place, as->section, word, body, strictness};
+    }
 }
 
 static bool emit_solo(Asm *as, const Line *line)
@@ -64,7 +69,10 @@ static bool emit_solo(Asm *as, const Line *line)
         section->align = 8;
     }
     if (is_repeat(code)) {
-        if (section_offset(as) % 8 == 0 && !section_pad_nop(as)) {
+        if (section_offset(as) % 8 == 0 &&
+            !rule_broken(as, RULE_REPEAT, line->place.column,
+                         "expected the code behind rpt at a multiple of 8 bytes: rpt at offset 4 "
+                         "(mod 8), or in a bundle")) {
             return false;
         }
         mark_repeat(as, line, section_offset(as), section_offset(as) + 4);
@@ -109,8 +117,23 @@ static bool emit_constant(Asm *as, const Line *line)
     return true;
 }
 
+/* An instruction of the other mode, where the mode directives let it pass. */
+static bool choose_mode(Asm *as, Line *line)
+{
+    Line other = *line;
+    other.mode = line->mode == CONTEXT_WORKER ? CONTEXT_SUPERVISOR : CONTEXT_WORKER;
+    if (line_find_form(line) != INSN_NONE || line_find_form(&other) == INSN_NONE) {
+        return true; /* what fits in no mode is refused with what was expected */
+    }
+    line->mode = other.mode;
+    return rule_broken(as, RULE_EXECUTION_MODE, line->place.column,
+                       "%.*s does not exist in %s mode", STR_ARG(line->mnemonic),
+                       other.mode == CONTEXT_WORKER ? "supervisor" : "worker");
+}
+
 bool line_parse(Asm *as, Str mnemonic, Cursor *cursor)
 {
+    as->is_instruction = true;
     Line line = {.mnemonic = mnemonic, .mode = as->mode, .place = as->here};
     line.place.column = cursor_column(cursor) - (uint32_t)mnemonic.len;
     while (!cursor_is_end(cursor)) {
@@ -132,6 +155,8 @@ bool line_parse(Asm *as, Str mnemonic, Cursor *cursor)
         return false;
     }
     if (!as->has_mode) {
+        as->has_mode = true; /* said once */
+        as->strictness[RULE_EXECUTION_MODE] = RULE_IS_OFF;
         return fail_at(as, line.place.column,
                        "expected .worker or .supervisor before the first instruction");
     }
@@ -139,7 +164,8 @@ bool line_parse(Asm *as, Str mnemonic, Cursor *cursor)
         return as->in_bundle ? fail_at(as, line.place.column, "ldconst cannot be half of a bundle")
                              : emit_constant(as, &line);
     }
-    if (!line_expand(as, &line)) {
+    if (!line_expand(as, &line) || !choose_mode(as, &line) || line_form(as, &line) == INSN_NONE ||
+        !line_check(as, &line)) {
         return false;
     }
     if (!as->in_bundle) {
@@ -149,34 +175,34 @@ bool line_parse(Asm *as, Str mnemonic, Cursor *cursor)
         return fail_at(as, line.place.column, "expected } after two instructions");
     }
     as->bundle[as->bundle_count++] = line;
-    return line_form(as, &line) != INSN_NONE;
+    return true;
 }
 
-bool line_finish_bundle(Asm *as)
+/* The halves in order, with their forms. */
+static bool order_halves(Asm *as, const Line *half[2], InsnCode code[2])
 {
-    as->in_bundle = false;
-    if (as->bundle_count != 2) {
-        return fail_at(as, as->here.column, "expected two instructions between braces, not %d",
-                       as->bundle_count);
-    }
-    InsnCode code[2];
     for (int i = 0; i < 2; i++) {
-        code[i] = line_form(as, &as->bundle[i]);
+        half[i] = &as->bundle[i];
+        code[i] = line_form(as, half[i]);
         if (code[i] == INSN_NONE) {
             return false;
         }
     }
-    if (as->mode != CONTEXT_WORKER) {
-        return fail_at(as, as->bundle_place.column, "bundles do not exist in supervisor mode");
+    if (as->mode != CONTEXT_WORKER && !rule_broken(as, RULE_EXECUTION_MODE, as->bundle_place.column,
+                                                   "bundles do not exist in supervisor mode")) {
+        return false;
     }
-    int main = 0;
     if (isa_form(code[0])->lane == LANE_AUX && isa_form(code[1])->lane == LANE_MAIN &&
         as->may_swap) {
-        main = 1;
+        const Line *first = half[0];
+        InsnCode first_code = code[0];
+        half[0] = half[1];
+        code[0] = code[1];
+        half[1] = first;
+        code[1] = first_code;
     }
-    const Line *half[2] = {&as->bundle[main], &as->bundle[1 - main]};
     for (int i = 0; i < 2; i++) {
-        const InsnForm *form = isa_form(code[i == 0 ? main : 1 - main]);
+        const InsnForm *form = isa_form(code[i]);
         if (form->lane != (i == 0 ? LANE_MAIN : LANE_AUX)) {
             return fail_at(as, half[i]->place.column,
                            "%s is no %s instruction; expected { main ; aux }", form->mnemonic,
@@ -187,17 +213,54 @@ bool line_finish_bundle(Asm *as)
                            form->mnemonic);
         }
     }
-    Section *section = &as->object->sections.at[as->section];
-    section->align = section->align < 8 ? 8 : section->align;
-    if (!bundle_check(as, half[0], half[1]) || !want_code_alignment(as, as->bundle_place.column) ||
-        (section_offset(as) % 8 != 0 && !section_pad_nop(as))) {
+    return bundle_check(as, half[0], half[1]);
+}
+
+static bool emit_bundle(Asm *as)
+{
+    const Line *half[2];
+    InsnCode code[2];
+    if (as->bundle_count != 2) {
+        return fail_at(as, as->here.column, "expected two instructions between braces, not %d",
+                       as->bundle_count);
+    }
+    if (!order_halves(as, half, code) || !want_code_alignment(as, as->bundle_place.column)) {
         return false;
     }
-    if (is_repeat(code[main])) {
+    Section *section = &as->object->sections.at[as->section];
+    section->align = section->align < 8 ? 8 : section->align;
+    bool is_aligned = section_offset(as) % 8 == 0;
+    /* fnop writes $a13, which holds nothing. */
+    bool is_idle = code[1] == INSN_setzi_aaan_zi && half[1]->arg[0].first == 13;
+    if (as->may_swap && !is_aligned && is_repeat(code[0]) && is_idle) {
+        return emit_solo(as, half[0]);
+    }
+    if (!is_aligned && !section_pad_nop(as)) {
+        return false;
+    }
+    if (is_repeat(code[0])) {
         mark_repeat(as, half[0], section_offset(as), section_offset(as) + 8);
     }
     as->here = as->bundle[0].place; /* the line of a bundle is that of its first instruction */
     return emit_line(as, half[0], true) && emit_line(as, half[1], true);
+}
+
+bool line_finish_bundle(Asm *as)
+{
+    isize listed = as->listed;
+    bool is_bad = as->is_bundle_bad; /* a half was refused already */
+    as->in_bundle = false;
+    as->is_instruction = true;
+    as->is_bundle_bad = true;
+    as->listed = as->bundle_listed;
+    if (is_bad) {
+        section_stand_in(as, 8);
+    } else if (!emit_bundle(as)) {
+        return false;
+    }
+    as->is_bundle_bad = false;
+    as->listed = as->bundle_listed == as->listed ? listed : as->listed;
+    return true;
 }
 
 bool line_fix(Asm *as, const InsnFixup *fixup)
@@ -223,11 +286,14 @@ bool line_fix(Asm *as, const InsnFixup *fixup)
 bool repeat_check(Asm *as, const RepeatMark *mark)
 {
     as->here = mark->place;
-    uint32_t bundles = (section_word(as, mark->section, mark->word) & 0xff) + 1;
+    as->strictness[RULE_REPEAT] = mark->strictness;
+    uint32_t column = mark->place.column,
+             bundles = (section_word(as, mark->section, mark->word) & 0xff) + 1;
     uint32_t end = mark->body + 8 * bundles;
     if (end > (uint32_t)as->object->sections.at[mark->section].len) {
-        return fail_at(as, mark->place.column,
-                       "the repeat body of %u bundles goes beyond the end of the section", bundles);
+        return rule_broken(as, RULE_REPEAT, column,
+                           "the repeat body of %u bundles goes beyond the end of the section",
+                           bundles);
     }
     for (uint32_t at = mark->body; at < end; at += 8) {
         uint32_t main = section_word(as, mark->section, at),
@@ -236,14 +302,15 @@ bool repeat_check(Asm *as, const RepeatMark *mark)
                         isa_decode(aux, 0, LANE_AUX, CONTEXT_WORKER)};
         for (int i = 0; i < 2; i++) {
             if (half[i].code == INSN_NONE || !half[i].is_coissued) {
-                return fail_at(as, mark->place.column,
-                               "expected %u bundles as repeat body; there is none at offset 0x%x",
-                               bundles, at);
+                return rule_broken(
+                    as, RULE_REPEAT, column,
+                    "expected %u bundles as repeat body; there is none at offset 0x%x", bundles,
+                    at);
             }
             const InsnForm *form = isa_form((InsnCode)half[i].code);
             if (form->flags & (INSN_CONTROL | INSN_SYSTEM)) {
-                return fail_at(as, mark->place.column, "%s is not allowed in a repeat body",
-                               form->mnemonic);
+                return rule_broken(as, RULE_REPEAT, column, "%s is not allowed in a repeat body",
+                                   form->mnemonic);
             }
         }
     }

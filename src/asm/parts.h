@@ -13,7 +13,9 @@ enum {
     EXPANSION_BYTES_MAX = 16 << 20, /* text produced by macros and repeats, in all */
     SOURCE_BYTES_MAX = 16 << 20,    /* one source text */
     OBJECT_BYTES_MAX = 1 << 20,     /* a tile has 624 KiB */
-    SECTIONS_MAX = 64,
+    SECTIONS_MAX = 1024,
+    LISTED_LINES_MAX = 1 << 20,
+    ORIGINS_MAX = 1 << 20,
     ALIGN_MAX = 1 << 16,
     EXPRESSION_NODES_MAX = 1024,
     EXPRESSION_DEPTH_MAX = 64,
@@ -25,10 +27,22 @@ enum {
     NODES_MAX = 1 << 20,   /* of expressions that wait for their symbols */
 };
 
-/* Where a piece of text stands; `outer_line` is the line of the file handed in that led to it (listings). */
+/* Why a text other than the one handed in is read: an include, a macro, a repeat. */
+typedef struct Origin {
+    Str what, name; /* "macro", "each" */
+    Str file;       /* where it was asked for */
+    uint32_t line;
+    int32_t outer; /* origin of that place */
+    Str root_file; /* the place in the text handed in that led here */
+    uint32_t root_line;
+} Origin;
+VEC(Origin);
+
+/* Where a piece of text stands. */
 typedef struct Place {
-    Str file, macro; /* macro: name of the macro whose body the line is, or empty */
-    uint32_t line, column, outer_line;
+    Str file, source; /* source: the line's text */
+    uint32_t line, column;
+    int32_t origin; /* index of Asm.origins; 0: the text handed in */
 } Place;
 
 typedef enum StatementKind {
@@ -45,9 +59,12 @@ typedef struct Statement {
 
 /* A text being read: a file, a macro body, or a body repeated `repeat_left` more times. */
 typedef struct Frame {
-    Str text, file, macro;
+    Str text, original; /* without and with comments, of equal length */
+    Str file, first_file;
     isize at, line_start;
-    uint32_t line, first_line, outer_line;
+    isize line_end, line_end_of; /* end of the line that starts at line_end_of */
+    uint32_t line, first_line;
+    int32_t origin;
     int64_t repeat_left;
     int condition_count; /* on entry; must be the same on exit */
 } Frame;
@@ -78,7 +95,8 @@ enum {
     NODE_AND,
     NODE_OR,
     NODE_NEGATE,
-    NODE_NOT
+    NODE_NOT,
+    NODE_MODIFIED /* left with the relocation kind `number` */
 };
 typedef struct Node {
     uint8_t op;
@@ -88,10 +106,12 @@ typedef struct Node {
 } Node;
 VEC(Node);
 
-/* An evaluated expression: symbol + number, or a plain number when symbol < 0. */
+/* An evaluated expression: symbol + number, or a plain number when symbol < 0; with a modifier like @abs18@s2 the field that
+ * relocation `kind` makes of it. */
 typedef struct Value {
     int32_t symbol;
     int64_t number;
+    RelocKind kind;
 } Value;
 
 /* What Symbol does not hold. */
@@ -146,11 +166,36 @@ typedef struct DataFixup {
 } DataFixup;
 VEC(DataFixup);
 
+/* .reloc and .size, evaluated when the text is complete. */
+typedef struct RelocFixup {
+    Place place;
+    int32_t section, offset, node; /* offset, node: expressions */
+    RelocKind kind;
+} RelocFixup;
+VEC(RelocFixup);
+
+typedef struct SizeFixup {
+    Place place;
+    int32_t symbol, node;
+} SizeFixup;
+VEC(SizeFixup);
+
+/* What the mode directives say about a rule (isa/assembler.md 2.1): .error_on_X, .warn_on_X, .allow_X. */
+typedef enum Rule {
+    RULE_OPERANDS,       /* the two destinations of a double load differ (isa/semantics.md 4.2) */
+    RULE_BUNDLES,        /* the halves write no register in common (1.2) */
+    RULE_EXECUTION_MODE, /* the instruction exists in the mode of the code */
+    RULE_REPEAT,         /* a repeat body is aligned and made of bundles (3.1) */
+    RULE_COUNT
+} Rule;
+typedef enum Strictness { RULE_IS_ERROR, RULE_IS_WARNING, RULE_IS_OFF } Strictness;
+
 /* A repeat whose body is checked when the text is complete. */
 typedef struct RepeatMark {
     Place place;
     int32_t section;
     uint32_t word, body; /* offsets */
+    Strictness strictness;
 } RepeatMark;
 VEC(RepeatMark);
 
@@ -166,9 +211,16 @@ typedef struct Condition {
 typedef struct Asm {
     Arena *keep;
     Arena scratch;
-    Error *err;
+    Error *err; /* of the statement or fixup being worked on; its message is recorded already */
+    int error_count, warning_count;
+    bool is_over; /* going on makes no sense */
     const AsmIncludes *includes;
     const IsaFlags *flags;
+    bool has_listing;
+    isize listed;        /* index + 1 of the listed line that bytes belong to */
+    isize bundle_listed; /* the same for the open bundle */
+    OriginVec origins;
+    Str kept_file; /* file name of the last LineMark */
     Object *object;
     Frame frame[FRAMES_MAX];
     int frame_count;
@@ -185,9 +237,14 @@ typedef struct Asm {
     InsnFixupVec insn_fixups;
     DataFixupVec data_fixups;
     RepeatMarkVec repeats;
-    PendingVec pending; /* labels at the end of their section: padding moves them */
-    bool is_code[SECTIONS_MAX];
+    RelocFixupVec reloc_fixups;
+    SizeFixupVec size_fixups;
+    PendingVec pending;   /* labels at the end of their section: padding moves them */
+    StrMap section_index; /* + 1 */
     int32_t section;
+    Strictness strictness[RULE_COUNT];
+    bool is_instruction; /* the statement is one: a failed one still takes its space */
+    bool is_bundle_bad;
     bool has_mode, may_swap;
     InsnContext mode;
     bool in_bundle;
@@ -204,9 +261,22 @@ typedef struct Cursor {
     uint32_t column; /* of text[0], 1-based */
 } Cursor;
 
-/* text.c: scanning helpers shared by all. */
+/* message.c: records a message at as->here, in `column`, and returns false. One a statement. */
 bool fail_at(Asm *as, uint32_t column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same, and the rest of the text is not looked at. */
+bool stop_at(Asm *as, uint32_t column, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A broken rule: true when the mode directives only want a warning, or nothing. */
+bool rule_broken(Asm *as, Rule rule, uint32_t column, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Adds to a list of at most ASM_MESSAGES_MAX, once; false when the list was full. */
+bool message_add(AsmMessageVec *messages, AsmMessage message, Arena *keep);
+
+/* The message as *err; returns false. */
+bool message_error(const AsmMessage *message, Error *err);
+
+/* text.c: scanning helpers shared by all. */
 bool is_name_start(char c);
 bool is_name_char(char c);
 Cursor cursor_of(const Asm *as, Str text);
@@ -231,6 +301,8 @@ bool source_push_repeat(Asm *as, int64_t count);
 bool source_next(Asm *as, Statement *statement);
 /* Reads the definition behind `.macro`. */
 bool source_define_macro(Asm *as, Cursor *cursor);
+/* `.irp name, value, ...`: the body once a value. */
+bool source_push_values(Asm *as, Cursor *cursor);
 
 /* expression.c */
 /* Index of the node, or -1 after an error. */
@@ -241,6 +313,11 @@ int32_t expression_negate(Asm *as, int32_t node);
 bool expression_value(Asm *as, int32_t node, bool is_final, Value *value);
 /* A number that must be known here. */
 bool expression_now(Asm *as, Cursor *cursor, const char *what, int64_t *number);
+/* The field that the modifier of a plain number asks for; without modifier the number itself. */
+bool expression_field(Asm *as, const Value *value, uint32_t column, int64_t *number);
+
+/* object.c: the field that a relocation makes of a value; else false and what was expected. */
+bool reloc_field(RelocKind kind, int64_t value, uint64_t *field, const char **expected);
 
 /* symbols.c */
 int32_t symbol_need(Asm *as, Str name);
@@ -253,10 +330,13 @@ int32_t symbol_numeric(Asm *as, Str digits, bool is_forward);
 bool symbol_set(Asm *as, Str name, int32_t node, uint32_t column);
 /* An unnamed symbol at the current position, for `.`. */
 int32_t symbol_here(Asm *as);
-bool section_select(Asm *as, Str name, bool is_code);
+/* Enters a section; flags < 0: those that go with its name. */
+bool section_select(Asm *as, Str name, int64_t flags);
 uint32_t section_offset(const Asm *as);
 bool section_append(Asm *as, const void *bytes, isize len);
 bool section_align(Asm *as, uint32_t align, uint32_t fill);
+/* The space of an instruction or bundle that could not be assembled. */
+void section_stand_in(Asm *as, int bytes);
 /* Puts one nop in front of what comes next and moves the labels that stand right here behind it. */
 bool section_pad_nop(Asm *as);
 uint32_t section_word(const Asm *as, int32_t section, uint32_t offset);
@@ -278,15 +358,18 @@ bool repeat_check(Asm *as, const RepeatMark *mark);
 bool line_expand(Asm *as, Line *line);
 /* First form that the registers of the line fit (immediates not looked at); INSN_NONE after an error. */
 InsnCode line_form(Asm *as, const Line *line);
+InsnCode line_find_form(const Line *line); /* the same, without an error */
 /* Words of the line; *reloc gets kind and symbol when an operand is a symbol. False without an error when a symbol is not
  * known yet and `is_final` is false. */
 bool line_words(Asm *as, const Line *line, bool is_coissued, bool is_final, uint32_t word[2],
                 Reloc *reloc);
+/* Rules that need only the registers: a double load has two destinations (isa/semantics.md 4.2). */
+bool line_check(Asm *as, const Line *line);
 /* Both halves of a bundle must not write one register (isa/semantics.md 1.2). */
 bool bundle_check(Asm *as, const Line *main, const Line *aux);
-/* The rule behind it; of the operands only registers are looked at, `main_count` and all of the aux form. */
-bool halves_conflict(const InsnForm *main_form, const Arg *main, int main_count,
-                     const InsnForm *aux_form, const Arg *aux);
+/* A number as `bytes` little-endian bytes; and whether the modifier of an address is one for such a datum. */
+bool data_bytes(Asm *as, const Value *value, int bytes, uint8_t *at);
+bool data_kind(Asm *as, const Value *value, int bytes);
 
 /* directive.c: `name` starts with a point. */
 bool directive_run(Asm *as, Str name, Cursor *cursor);

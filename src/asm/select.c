@@ -284,13 +284,32 @@ static bool refuse_number(Asm *as, InsnCode code, int index, const Arg *arg, int
                    index + 1, form->mnemonic, (long long)number, form->operand[index].bits);
 }
 
-/* Relocation of a symbol in an operand (isa/assembler.md 3); RELOC_NONE when the field cannot hold an address. */
-static RelocKind reloc_of(InsnCode code, const InsnOperand *operand)
+/* True if the operand's field is the low bits of the word. */
+static bool is_low_field(InsnCode code, const InsnOperand *operand)
 {
-    if (operand->kind == OPERAND_CODE) {
-        return operand->bits == 20 ? RELOC_20_S2 : RELOC_19_S2;
+    const InsnForm *form = isa_form(code);
+    uint32_t value[INSN_OPERANDS_MAX] = {0}, none[2], full[2], ones = (1u << operand->bits) - 1;
+    Error err = {0};
+    value[operand - form->operand] = ones;
+    return isa_encode(code, value, false, full, &err) &&
+           isa_encode(code, (const uint32_t[INSN_OPERANDS_MAX]){0}, false, none, &err) &&
+           (full[0] ^ none[0]) == ones;
+}
+
+/* Relocation of a symbol in an operand (isa/assembler.md 3), `wanted` by a modifier or RELOC_NONE; RELOC_NONE when the field
+ * cannot hold it. */
+static RelocKind reloc_of(InsnCode code, const InsnOperand *operand, RelocKind wanted)
+{
+    RelocKind usual = operand->kind == OPERAND_CODE                              ? RELOC_19_S2
+                      : code == INSN_setzi_mmmn_zi || code == INSN_setzi_aaan_zi ? RELOC_20
+                      : code == INSN_run_mmmn_zi                                 ? RELOC_RUN_INSTR
+                                                                                 : RELOC_NONE;
+    if (wanted == RELOC_NONE || wanted == usual) {
+        return usual;
     }
-    return code == INSN_setzi_mmmn_zi || code == INSN_setzi_aaan_zi ? RELOC_20 : RELOC_NONE;
+    bool fits = operand->kind == OPERAND_ZIMM && operand->bits >= reloc_shape(wanted)->bits &&
+                is_low_field(code, operand);
+    return fits ? wanted : RELOC_NONE;
 }
 
 /* Number of a CSR name for this instruction: lower half for get and put, upper half for uget and uput. */
@@ -300,8 +319,12 @@ static bool csr_number(Asm *as, const Line *line, const InsnForm *form, const Ar
     int index = csr_find(arg->name, line->mode);
     int base = form->lane == LANE_AUX ? 0x100 : 0;
     if (index < 0) {
-        return fail_at(as, arg->column, "$%.*s does not exist in %s mode", STR_ARG(arg->name),
-                       line->mode == CONTEXT_WORKER ? "worker" : "supervisor");
+        bool is_worker = line->mode == CONTEXT_WORKER;
+        if (!rule_broken(as, RULE_EXECUTION_MODE, arg->column, "$%.*s does not exist in %s mode",
+                         STR_ARG(arg->name), is_worker ? "worker" : "supervisor")) {
+            return false;
+        }
+        index = csr_find(arg->name, is_worker ? CONTEXT_SUPERVISOR : CONTEXT_WORKER);
     }
     if (index < base || index > base + 255) {
         return fail_at(as, arg->column, "$%.*s is number 0x%x, expected one of 0x%x..0x%x for %s",
@@ -324,7 +347,7 @@ static Verdict form_values(Asm *as, const Line *fitted, InsnCode code, bool is_f
     for (int i = 0; i < form->operand_count; i++) {
         const Arg *arg = &fitted->arg[i];
         const InsnOperand *operand = &form->operand[i];
-        Value number = {-1, arg->first};
+        Value number = {.symbol = -1, .number = arg->first};
         if (arg->kind == ARG_NAME && !csr_number(as, fitted, form, arg, &number.number)) {
             return VERDICT_ERROR;
         }
@@ -332,7 +355,7 @@ static Verdict form_values(Asm *as, const Line *fitted, InsnCode code, bool is_f
             return as->err->code != ERROR_NONE ? VERDICT_ERROR : VERDICT_NOT_KNOWN;
         }
         if (number.symbol >= 0) {
-            RelocKind kind = reloc_of(code, operand);
+            RelocKind kind = reloc_of(code, operand, number.kind);
             if (kind == RELOC_NONE || number.number < INT32_MIN || number.number > INT32_MAX) {
                 fail_at(as, arg->column,
                         "expected a number for operand %d of %s, not the address %.*s", i + 1,
@@ -342,6 +365,12 @@ static Verdict form_values(Asm *as, const Line *fitted, InsnCode code, bool is_f
             *reloc =
                 (Reloc){.kind = kind, .symbol = number.symbol, .addend = (int32_t)number.number};
             number.number = 0;
+        } else if (number.kind != RELOC_NONE) {
+            /* A branch operand is written as a byte address: the field's is what the modifier says already. */
+            bool is_plain = operand->kind == OPERAND_CODE && number.kind == RELOC_19_S2;
+            if (!is_plain && !expression_field(as, &number, arg->column, &number.number)) {
+                return VERDICT_ERROR;
+            }
         }
         if (arg->kind != ARG_REGISTER && !number_fits(operand, number.number)) {
             *bad = i;
@@ -397,7 +426,7 @@ bool line_expand(Asm *as, Line *line)
                    STR_ARG(line->mnemonic));
 }
 
-InsnCode line_form(Asm *as, const Line *line)
+InsnCode line_find_form(const Line *line)
 {
     Line fitted;
     for (int i = 0; i < line->form_count; i++) {
@@ -406,8 +435,30 @@ InsnCode line_form(Asm *as, const Line *line)
             return code;
         }
     }
-    refuse_line(as, line);
     return INSN_NONE;
+}
+
+InsnCode line_form(Asm *as, const Line *line)
+{
+    InsnCode code = line_find_form(line);
+    if (code == INSN_NONE) {
+        refuse_line(as, line);
+    }
+    return code;
+}
+
+static bool destinations_clash(const InsnForm *form, const Arg *arg)
+{
+    return form->operand_count > 1 && is_loaded_register(form, 0) && is_loaded_register(form, 1) &&
+           arg[0].first < arg[1].first + arg[1].count && arg[1].first < arg[0].first + arg[0].count;
+}
+
+bool line_check(Asm *as, const Line *line)
+{
+    const InsnForm *form = isa_form(line_find_form(line));
+    return !destinations_clash(form, line->arg) ||
+           rule_broken(as, RULE_OPERANDS, line->arg[1].column,
+                       "expected two different destinations of %s", form->mnemonic);
 }
 
 bool line_words(Asm *as, const Line *line, bool is_coissued, bool is_final, uint32_t word[2],
@@ -459,8 +510,8 @@ bool line_words(Asm *as, const Line *line, bool is_coissued, bool is_final, uint
     return refuse_line(as, line);
 }
 
-bool halves_conflict(const InsnForm *main_form, const Arg *main, int main_count,
-                     const InsnForm *aux_form, const Arg *aux)
+static bool halves_conflict(const InsnForm *main_form, const Arg *main, int main_count,
+                            const InsnForm *aux_form, const Arg *aux)
 {
     if (aux_form->operand_count == 0 || !writes_first(aux_form)) {
         return false;
@@ -483,9 +534,10 @@ bool bundle_check(Asm *as, const Line *main, const Line *aux)
     }
     if (halves_conflict(isa_form(main_code), main->arg, main->arg_count, isa_form(aux_code),
                         aux->arg)) {
-        return fail_at(as, aux->place.column,
-                       "the aux half writes a register that the main half (%.*s) loads or moves",
-                       STR_ARG(main->mnemonic));
+        return rule_broken(
+            as, RULE_BUNDLES, aux->place.column,
+            "the aux half writes a register that the main half (%.*s) loads or moves",
+            STR_ARG(main->mnemonic));
     }
     return true;
 }

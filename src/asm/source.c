@@ -24,12 +24,48 @@ static bool is_preprocessor_line(Str text, isize at)
     return false;
 }
 
-/* A copy of the text with comments as blanks. Newlines stay, so lines and columns do too. */
+/* `# 12 "file" ...` at the start of a line, as the C preprocessor leaves it: the next line is line 12 of that file. */
+static bool parse_line_marker(Str text, isize at, uint32_t *line, Str *file)
+{
+    isize end = str_find(text, '\n', at);
+    Cursor cursor = {str_slice(text, at, end < 0 ? text.len : end), 0, 1};
+    int64_t number;
+    if (!cursor_take(&cursor, '#')) {
+        return false;
+    }
+    cursor_skip(&cursor);
+    isize digits = cursor.at;
+    while (cursor.at < cursor.text.len && cursor.text.at[cursor.at] >= '0' &&
+           cursor.text.at[cursor.at] <= '9') {
+        cursor.at++;
+    }
+    bool is_number = str_to_int(str_slice(cursor.text, digits, cursor.at), &number);
+    if (!is_number || number < 0 || number > INT32_MAX || !cursor_take(&cursor, '"')) {
+        return false;
+    }
+    isize quote = str_find(cursor.text, '"', cursor.at);
+    *line = (uint32_t)number;
+    *file = str_slice(cursor.text, cursor.at, quote < 0 ? cursor.text.len : quote);
+    return quote >= 0;
+}
+
+/* Names from markers outlive the text. */
+static void set_file(Asm *as, Frame *frame, Str file)
+{
+    if (!str_equal(frame->file, file)) {
+        frame->file = str_copy(file, as->keep);
+    }
+}
+
+/* A copy of the text with comments as blanks. Newlines and line markers stay, so lines and columns do too. */
 static bool blank_comments(Asm *as, Str file, Str text, Str *out)
 {
-    Str copy = str_copy(text, &as->scratch);
+    Str copy = text, marker_file;
     char *at = arena_array(&as->scratch, char, text.len + 1);
-    memcpy(at, text.at, (size_t)text.len);
+    uint32_t marker_line;
+    if (text.len > 0) {
+        memcpy(at, text.at, (size_t)text.len);
+    }
     bool is_line_start = true;
     char quote = 0;
     uint32_t line = 1;
@@ -47,8 +83,14 @@ static bool blank_comments(Asm *as, Str file, Str text, Str *out)
             }
         } else if (c == '#' && is_line_start && is_preprocessor_line(copy, i)) {
             as->here = (Place){.file = file, .line = line};
-            return fail_at(as, 1,
-                           "expected text without preprocessor lines; use .if, .set, .include");
+            return stop_at(as, 1,
+                           "expected text without preprocessor lines; use .if, .set, .include, or "
+                           "run the C preprocessor (--cpp)");
+        } else if (c == '#' && is_line_start && (i == 0 || copy.at[i - 1] == '\n') &&
+                   parse_line_marker(copy, i, &marker_line, &marker_file)) {
+            while (i + 1 < copy.len && copy.at[i + 1] != '\n') {
+                i++;
+            }
         } else if ((c == '/' && next == '/') || (c == '#' && is_line_start)) {
             for (; i < copy.len && copy.at[i] != '\n'; i++) {
                 at[i] = ' ';
@@ -63,7 +105,7 @@ static bool blank_comments(Asm *as, Str file, Str text, Str *out)
                 line += copy.at[i] == '\n';
             }
             if (i >= copy.len) {
-                return fail_at(as, 1, "expected */ to end the comment that begins here");
+                return stop_at(as, 1, "expected */ to end the comment that begins here");
             }
             for (isize j = begin; j <= i; j++) {
                 at[j] = at[j] == '\n' ? '\n' : ' ';
@@ -80,24 +122,71 @@ static bool blank_comments(Asm *as, Str file, Str text, Str *out)
     return true;
 }
 
+/* Notes the line that begins at `at` for the listing. */
+static bool list_line(Asm *as, const Frame *frame, isize at, uint32_t line)
+{
+    if (!as->has_listing || at >= frame->text.len) {
+        return true;
+    }
+    isize end = str_find(frame->text, '\n', at);
+    end = end < 0 ? frame->text.len : end;
+    bool is_expanded =
+        frame->origin > 0 && !str_equal(as->origins.at[frame->origin].what, S("file"));
+    if ((is_expanded && end == at) || frame->text.at[at] == '#') {
+        return true; /* an empty line, a line marker */
+    }
+    if (as->object->listing.len == LISTED_LINES_MAX) {
+        return stop_at(as, 1, "expected at most %d lines in a listing", LISTED_LINES_MAX);
+    }
+    *vec_push(&as->object->listing, as->keep) =
+        (ListedLine){.file = frame->file,
+                     .text = str_slice(frame->original, at, end),
+                     .line = line,
+                     .is_expanded = is_expanded};
+    as->listed = as->object->listing.len;
+    return true;
+}
+
+/* What the frame's text comes from, at as->here. */
+static int32_t add_origin(Asm *as, Str what, Str name)
+{
+    if (as->origins.len == 0) {
+        *vec_push(&as->origins, &as->scratch) = (Origin){0};
+    }
+    if (as->origins.len == ORIGINS_MAX) {
+        return as->here.origin; /* so many that the bound on expansions ends it soon */
+    }
+    const Origin *outer = &as->origins.at[as->here.origin];
+    bool is_root = as->here.origin == 0;
+    Origin origin = {.what = what,
+                     .name = name,
+                     .file = as->here.file,
+                     .line = as->here.line,
+                     .outer = as->here.origin,
+                     .root_file = is_root ? as->here.file : outer->root_file,
+                     .root_line = is_root ? as->here.line : outer->root_line};
+    *vec_push(&as->origins, &as->scratch) = origin;
+    return (int32_t)as->origins.len - 1;
+}
+
 static bool push_frame(Asm *as, Frame frame, uint32_t column)
 {
     if (as->frame_count >= FRAMES_MAX) {
-        return fail_at(as, column, "expected at most %d nested files, macros and repeats",
+        return stop_at(as, column, "expected at most %d nested files, macros and repeats",
                        FRAMES_MAX);
     }
-    frame.outer_line = as->frame_count == 0 ? 0 : as->here.outer_line;
     frame.line = frame.first_line;
+    frame.first_file = frame.file;
     frame.condition_count = as->condition_count;
     as->frame[as->frame_count++] = frame;
-    return true;
+    return list_line(as, &frame, 0, frame.line);
 }
 
 static bool count_expansion(Asm *as, isize bytes)
 {
     as->expanded_bytes += bytes + 16;
     if (as->expanded_bytes > EXPANSION_BYTES_MAX) {
-        return fail_at(as, as->here.column, "macros and repeats produce more than %d bytes of text",
+        return stop_at(as, as->here.column, "macros and repeats produce more than %d bytes of text",
                        EXPANSION_BYTES_MAX);
     }
     return true;
@@ -110,33 +199,43 @@ static Str first_word(Str text, isize at)
     return cursor_name(&cursor);
 }
 
-/* Everything from the line behind the current one to the line that starts with `close`; moves the frame behind that. */
-static bool take_body(Asm *as, const char *open, const char *close, Str *body, uint32_t *first_line)
+/* Everything from the line behind the current one to the line that starts with `close`; moves the frame behind that. `open2`
+ * may be NULL. *body gets text, original, file and first line. */
+static bool take_body(Asm *as, const char *open, const char *open2, const char *close, Frame *body)
 {
     Frame *frame = &as->frame[as->frame_count - 1];
     isize at = str_find(frame->text, '\n', frame->at);
     at = at < 0 ? frame->text.len : at + 1;
     isize begin = at;
     uint32_t line = frame->line + 1;
-    *first_line = line;
     int depth = 1;
+    body->first_line = line;
+    body->file = frame->file;
     while (at < frame->text.len) {
-        Str word = first_word(frame->text, at);
+        Str word = first_word(frame->text, at), file;
+        uint32_t marked;
         isize end = str_find(frame->text, '\n', at);
         end = end < 0 ? frame->text.len : end;
-        if (str_equal(word, str_of(open))) {
+        if (!list_line(as, frame, at, line)) {
+            return false;
+        }
+        if (str_equal(word, str_of(open)) || (open2 && str_equal(word, str_of(open2)))) {
             depth++;
         } else if (str_equal(word, str_of(close)) && --depth == 0) {
-            *body = str_slice(frame->text, begin, at);
+            body->text = str_slice(frame->text, begin, at);
+            body->original = str_slice(frame->original, begin, at);
             frame->at = end;
             frame->line = line;
             frame->line_start = at;
             return true;
+        } else if (parse_line_marker(frame->text, at, &marked, &file)) {
+            set_file(as, frame, file);
+            line = marked - 1;
         }
         at = min_i64(end + 1, frame->text.len);
         line++;
     }
-    return fail_at(as, as->here.column, "expected %s to end this %s", close, open);
+    return stop_at(as, as->here.column, "expected %s to end this %s", close, open);
 }
 
 /* One argument up to a comma outside quotes and parentheses; quotes around a whole argument are dropped. */
@@ -204,17 +303,26 @@ static bool expand_body(Asm *as, const Macro *macro, const Str *value, Str *out)
         }
     }
     *out = writer_text(&writer);
+    if (as->has_listing) {
+        *out = str_copy(*out, as->keep);
+    }
     return count_expansion(as, out->len);
 }
 
 bool source_push(Asm *as, Str file, Str text)
 {
-    if (text.len > SOURCE_BYTES_MAX) {
-        as->here = (Place){.file = file, .line = 1};
-        return fail_at(as, 1, "expected a source text of at most %d bytes", SOURCE_BYTES_MAX);
-    }
-    Frame frame = {.file = file, .first_line = 1};
     Place here = as->here;
+    Frame frame = {.file = file, .first_line = 1, .original = text};
+    if (as->frame_count > 0) {
+        frame.origin = add_origin(as, S("file"), file);
+    }
+    if (text.len > SOURCE_BYTES_MAX) {
+        as->here = (Place){.file = file, .line = 1, .column = 1};
+        return stop_at(as, 1, "expected a source text of at most %d bytes", SOURCE_BYTES_MAX);
+    }
+    if (as->has_listing) {
+        frame.original = str_copy(text, as->keep);
+    }
     if (!blank_comments(as, file, text, &frame.text)) {
         return false;
     }
@@ -268,41 +376,72 @@ bool source_push_macro(Asm *as, Macro *macro, Cursor *arguments)
                            STR_ARG(macro->name), STR_ARG(macro->parameter[p].name));
         }
     }
-    Frame frame = {.file = macro->file, .macro = macro->name, .first_line = macro->line};
+    Frame frame = {.file = macro->file, .first_line = macro->line};
     if (!expand_body(as, macro, value, &frame.text)) {
         return false;
     }
+    frame.original = frame.text;
+    frame.origin = add_origin(as, S("macro"), macro->name);
     as->macro_use_count++;
     return push_frame(as, frame, as->here.column);
 }
 
 bool source_push_repeat(Asm *as, int64_t count)
 {
-    Frame frame = {.macro = as->frame[as->frame_count - 1].macro, .file = as->here.file};
-    if (!take_body(as, ".rept", ".endr", &frame.text, &frame.first_line)) {
+    Frame frame = {0};
+    if (!take_body(as, ".rept", ".irp", ".endr", &frame)) {
         return false;
     }
     if (count <= 0) {
         return true;
     }
     frame.repeat_left = count - 1;
+    frame.origin = add_origin(as, S("repeat"), (Str){0});
     return push_frame(as, frame, as->here.column) && count_expansion(as, frame.text.len);
 }
 
-bool source_define_macro(Asm *as, Cursor *cursor)
+bool source_push_values(Asm *as, Cursor *cursor)
 {
-    Macro macro = {.file = as->here.file};
-    macro.name = cursor_name(cursor);
-    if (macro.name.len == 0) {
+    Macro macro = {.parameter_count = 1};
+    Cursor values = *cursor;
+    macro.parameter[0].name = cursor_name(&values);
+    bool has_name = macro.parameter[0].name.len > 0;
+    Frame frame = {0};
+    cursor_take(&values, ',');
+    if (!take_body(as, ".rept", ".irp", ".endr", &frame)) {
+        return false;
+    }
+    if (!has_name) {
+        return fail_at(as, cursor_column(cursor), "expected the name of a parameter");
+    }
+    macro.body = frame.text;
+    Writer text = writer_buffer(&as->scratch);
+    do {
+        Str value = take_argument(&values, false), part;
+        if (!expand_body(as, &macro, &value, &part)) {
+            return false;
+        }
+        write_str(&text, part);
+    } while (cursor_take(&values, ','));
+    frame.text = as->has_listing ? str_copy(writer_text(&text), as->keep) : writer_text(&text);
+    frame.original = frame.text;
+    frame.origin = add_origin(as, S("repeat"), (Str){0});
+    return push_frame(as, frame, as->here.column);
+}
+
+static bool parse_macro_head(Asm *as, Cursor *cursor, Macro *macro)
+{
+    macro->name = cursor_name(cursor);
+    if (macro->name.len == 0) {
         return fail_at(as, cursor_column(cursor), "expected the name of the macro");
     }
     cursor_take(cursor, ',');
     while (!cursor_is_end(cursor)) {
-        if (macro.parameter_count == MACRO_PARAMETERS_MAX) {
+        if (macro->parameter_count == MACRO_PARAMETERS_MAX) {
             return fail_at(as, cursor_column(cursor), "expected at most %d parameters",
                            MACRO_PARAMETERS_MAX);
         }
-        MacroParameter *parameter = &macro.parameter[macro.parameter_count++];
+        MacroParameter *parameter = &macro->parameter[macro->parameter_count++];
         parameter->name = cursor_name(cursor);
         if (parameter->name.len == 0) {
             return fail_at(as, cursor_column(cursor), "expected the name of a parameter");
@@ -320,9 +459,21 @@ bool source_define_macro(Asm *as, Cursor *cursor)
         }
         cursor_take(cursor, ',');
     }
-    if (!take_body(as, ".macro", ".endm", &macro.body, &macro.line)) {
+    return true;
+}
+
+bool source_define_macro(Asm *as, Cursor *cursor)
+{
+    Macro macro = {0};
+    Frame body = {0};
+    /* The body is passed over whatever its head is like. */
+    bool is_good = parse_macro_head(as, cursor, &macro);
+    if (!take_body(as, ".macro", NULL, ".endm", &body) || !is_good) {
         return false;
     }
+    macro.body = body.text;
+    macro.file = body.file;
+    macro.line = body.first_line;
     uint32_t *slot = str_map_put(&as->macro_index, macro.name, &as->scratch);
     if (*slot > 0 && !as->macros.at[*slot - 1].is_purged) {
         return fail_at(as, as->here.column,
@@ -330,11 +481,52 @@ bool source_define_macro(Asm *as, Cursor *cursor)
                        STR_ARG(macro.name), as->macros.at[*slot - 1].line - 1);
     }
     if (as->macros.len >= MACROS_MAX) {
-        return fail_at(as, as->here.column, "expected at most %d macros", MACROS_MAX);
+        return stop_at(as, as->here.column, "expected at most %d macros", MACROS_MAX);
     }
     *vec_push(&as->macros, &as->scratch) = macro;
     *slot = (uint32_t)as->macros.len;
     return true;
+}
+
+/* Goes to the next statement of the frame; false at its end, or after an error. */
+static bool skip_to_statement(Asm *as, Frame *frame)
+{
+    Str text = frame->text;
+    while (frame->at < text.len) {
+        char c = text.at[frame->at];
+        uint32_t marked;
+        Str file;
+        if (c == '\n') {
+            frame->line++;
+            frame->at++;
+            frame->line_start = frame->at;
+            if (!list_line(as, frame, frame->at, frame->line)) {
+                return false;
+            }
+        } else if (c == ' ' || c == '\t' || c == ';') {
+            frame->at++;
+        } else if (c == '#' && frame->at == frame->line_start &&
+                   parse_line_marker(text, frame->at, &marked, &file)) {
+            isize end = str_find(text, '\n', frame->at);
+            frame->at = end < 0 ? text.len : end;
+            frame->line = marked - 1;
+            set_file(as, frame, file);
+        } else {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The whole line of the statement; found once a line, for a line may hold many statements. */
+static Str line_text(Frame *frame)
+{
+    if (frame->line_end <= frame->at || frame->line_end_of != frame->line_start) {
+        isize end = str_find(frame->text, '\n', frame->line_start);
+        frame->line_end = end < 0 ? frame->text.len : end;
+        frame->line_end_of = frame->line_start;
+    }
+    return str_slice(frame->original, frame->line_start, frame->line_end);
 }
 
 bool source_next(Asm *as, Statement *statement)
@@ -346,36 +538,36 @@ bool source_next(Asm *as, Statement *statement)
         }
         Frame *frame = &as->frame[as->frame_count - 1];
         Str text = frame->text;
-        while (frame->at < text.len && strchr(" \t\n;", text.at[frame->at]) && text.at[frame->at]) {
-            if (text.at[frame->at] == '\n') {
-                frame->line++;
-                frame->line_start = frame->at + 1;
-            }
-            frame->at++;
-        }
+        bool is_end = !skip_to_statement(as, frame);
         as->here = (Place){.file = frame->file,
-                           .macro = frame->macro,
                            .line = frame->line,
                            .column = (uint32_t)(frame->at - frame->line_start) + 1,
-                           .outer_line = as->frame_count == 1 ? frame->line : frame->outer_line};
-        statement->place = as->here;
-        if (frame->at >= text.len) {
-            if (as->condition_count != frame->condition_count) {
-                return fail_at(as, as->here.column, "expected .endif before the end of this text");
-            }
-            if (frame->repeat_left > 0) {
+                           .origin = frame->origin};
+        if (as->err->code != ERROR_NONE) {
+            return false;
+        }
+        if (is_end) {
+            bool is_closed = as->condition_count == frame->condition_count;
+            as->condition_count = frame->condition_count;
+            if (is_closed && frame->repeat_left > 0) {
                 frame->repeat_left--;
                 frame->at = 0;
                 frame->line_start = 0;
                 frame->line = frame->first_line;
-                if (!count_expansion(as, text.len)) {
+                frame->file = frame->first_file;
+                if (!count_expansion(as, text.len) || !list_line(as, frame, 0, frame->line)) {
                     return false;
                 }
             } else {
                 as->frame_count--;
             }
+            if (!is_closed) {
+                return fail_at(as, as->here.column, "expected .endif before the end of this text");
+            }
             continue;
         }
+        as->here.source = line_text(frame);
+        statement->place = as->here;
         isize begin = frame->at;
         if (text.at[begin] == '{' || text.at[begin] == '}') {
             frame->at++;

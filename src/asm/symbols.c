@@ -6,7 +6,7 @@
 #include "asm/parts.h"
 #include "base/bits.h"
 
-static const uint32_t nop_word = 0x19e00000; /* isa/assembler.md 2.2 */
+static const uint32_t nop = 0x19e00000; /* isa/assembler.md 2.2 */
 
 static Section *section_at(const Asm *as, int32_t section)
 {
@@ -17,7 +17,7 @@ static Section *section_at(const Asm *as, int32_t section)
 static int32_t add_symbol(Asm *as, Str name)
 {
     if (as->object->symbols.len >= SYMBOLS_MAX) {
-        fail_at(as, as->here.column, "expected at most %d symbols", SYMBOLS_MAX);
+        stop_at(as, as->here.column, "expected at most %d symbols", SYMBOLS_MAX);
         return 0;
     }
     *vec_push(&as->object->symbols, as->keep) = (Symbol){.name = name, .section = SYMBOL_UNDEFINED};
@@ -25,14 +25,37 @@ static int32_t add_symbol(Asm *as, Str name)
     return (int32_t)(as->object->symbols.len - 1);
 }
 
+/* Gives bytes of the current section to the line being listed; a line that fills two sections is listed twice. */
+static void list_bytes(Asm *as, isize offset, isize len)
+{
+    if (as->listed == 0 || len == 0) {
+        return;
+    }
+    ListedLine *line = &as->object->listing.at[as->listed - 1];
+    if (line->bytes > 0 &&
+        (line->section != as->section || (isize)(line->offset + line->bytes) != offset)) {
+        ListedLine more = {
+            .file = line->file, .line = line->line, .is_expanded = line->is_expanded};
+        *vec_push(&as->object->listing, as->keep) = more;
+        as->listed = as->object->listing.len;
+        line = &as->object->listing.at[as->listed - 1];
+    }
+    if (line->bytes == 0) {
+        line->section = as->section;
+        line->offset = (uint32_t)offset;
+    }
+    line->bytes += (uint32_t)len;
+}
+
 static bool append_raw(Asm *as, const void *bytes, isize len)
 {
     Section *section = section_at(as, as->section);
     if (as->object_bytes + len > OBJECT_BYTES_MAX) {
-        return fail_at(as, as->here.column, "expected at most %d bytes in all sections",
+        return stop_at(as, as->here.column, "expected at most %d bytes in all sections",
                        OBJECT_BYTES_MAX);
     }
     as->object_bytes += len;
+    list_bytes(as, section->len, len);
     if (section->len + len > section->cap) {
         isize cap = max_i64(section->cap * 2, align_up(section->len + len, 256));
         uint8_t *grown = arena_alloc(as->keep, cap, 16);
@@ -52,9 +75,17 @@ static bool append_raw(Asm *as, const void *bytes, isize len)
 static void mark_line(Asm *as)
 {
     Section *section = section_at(as, as->section);
-    uint32_t line = as->here.outer_line;
-    if (section->lines.len == 0 || section->lines.at[section->lines.len - 1].line != line) {
-        *vec_push(&section->lines, as->keep) = (LineMark){(uint32_t)section->len, line};
+    const Origin *origin = as->here.origin > 0 ? &as->origins.at[as->here.origin] : NULL;
+    Str file = origin ? origin->root_file : as->here.file;
+    uint32_t line = origin ? origin->root_line : as->here.line;
+    const LineMark *last =
+        section->lines.len > 0 ? &section->lines.at[section->lines.len - 1] : NULL;
+    if (!last || last->line != line || !str_equal(last->file, file)) {
+        if (!str_equal(file, as->kept_file)) {
+            as->kept_file = str_copy(file, as->keep);
+        }
+        *vec_push(&section->lines, as->keep) =
+            (LineMark){as->kept_file, (uint32_t)section->len, line};
     }
 }
 
@@ -149,6 +180,9 @@ bool symbol_set(Asm *as, Str name, int32_t node, uint32_t column)
     symbol = &as->object->symbols.at[index];
     state = &as->symbol_state.at[index];
     if (is_known && value.symbol < 0) {
+        if (!expression_field(as, &value, column, &value.number)) {
+            return false;
+        }
         symbol->section = SYMBOL_ABSOLUTE;
         symbol->value = (uint32_t)value.number;
         node = expression_number(as, value.number);
@@ -169,21 +203,45 @@ int32_t symbol_here(Asm *as)
     return index;
 }
 
-bool section_select(Asm *as, Str name, bool is_code)
+static uint32_t usual_flags(Str name)
 {
-    for (int32_t i = 0; i < (int32_t)as->object->sections.len; i++) {
-        if (str_equal(section_at(as, i)->name, name)) {
-            as->section = i;
-            return true;
+    static const struct {
+        const char *name;
+        uint32_t flags;
+    } usual[] = {{".text", SECTION_ALLOC | SECTION_CODE},
+                 {".rodata", SECTION_ALLOC},
+                 {".bss", SECTION_ALLOC | SECTION_WRITE | SECTION_NOBITS}};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+        if (str_starts(name, str_of(usual[i].name))) {
+            return usual[i].flags;
         }
     }
+    return SECTION_ALLOC | SECTION_WRITE;
+}
+
+bool section_select(Asm *as, Str name, int64_t flags)
+{
+    const uint32_t *slot = str_map_get(&as->section_index, name);
+    if (slot && *slot > 0) {
+        as->section = (int32_t)*slot - 1;
+        Section *known = section_at(as, as->section);
+        if (flags >= 0 && as->section == 0 && known->len == 0) {
+            known->flags = (uint32_t)flags; /* of the .text that every text begins with */
+        }
+        if (flags >= 0 && known->flags != (uint32_t)flags) {
+            return fail_at(as, as->here.column, "expected the flags that %.*s had before",
+                           STR_ARG(name));
+        }
+        return true;
+    }
     if (as->object->sections.len == SECTIONS_MAX) {
-        return fail_at(as, as->here.column, "expected at most %d sections", SECTIONS_MAX);
+        return stop_at(as, as->here.column, "expected at most %d sections", SECTIONS_MAX);
     }
     as->section = (int32_t)as->object->sections.len;
-    as->is_code[as->section] = is_code;
-    *vec_push(&as->object->sections, as->keep) =
-        (Section){.name = str_copy(name, as->keep), .align = 4};
+    Section section = {.name = str_copy(name, as->keep), .align = 4};
+    section.flags = flags >= 0 ? (uint32_t)flags : usual_flags(name);
+    *vec_push(&as->object->sections, as->keep) = section;
+    *str_map_put(&as->section_index, section.name, &as->scratch) = (uint32_t)as->section + 1;
     return true;
 }
 
@@ -197,8 +255,21 @@ bool section_append(Asm *as, const void *bytes, isize len)
     if (len > 0) {
         settle_labels(as);
     }
+    if (section_at(as, as->section)->flags & SECTION_NOBITS) {
+        for (isize i = 0; i < len; i++) {
+            if (((const uint8_t *)bytes)[i] != 0) {
+                return fail_at(as, as->here.column, "expected only zeros in a @nobits section");
+            }
+        }
+    }
     mark_line(as);
     return append_raw(as, bytes, len);
+}
+
+void section_stand_in(Asm *as, int bytes)
+{
+    const uint32_t nops[2] = {nop, nop};
+    (void)(section_align(as, (uint32_t)bytes, 0) && append_raw(as, nops, bytes));
 }
 
 bool section_align(Asm *as, uint32_t align, uint32_t fill)
@@ -213,9 +284,10 @@ bool section_align(Asm *as, uint32_t align, uint32_t fill)
     mark_line(as);
     const uint8_t zero = 0, filler = (uint8_t)fill;
     while (gap > 0) {
-        bool is_whole = as->is_code[as->section] && fill == 0 && gap >= 4 && gap % 4 == 0;
-        const uint8_t *byte = as->is_code[as->section] && fill == 0 ? &zero : &filler;
-        if (!(is_whole ? append_raw(as, &nop_word, 4) : append_raw(as, byte, 1))) {
+        bool is_nop = (section_at(as, as->section)->flags & SECTION_CODE) && fill == 0;
+        bool is_whole = is_nop && gap >= 4 && gap % 4 == 0;
+        const uint8_t *byte = is_nop ? &zero : &filler;
+        if (!(is_whole ? append_raw(as, &nop, 4) : append_raw(as, byte, 1))) {
             return false;
         }
         gap -= is_whole ? 4 : 1;
@@ -227,7 +299,7 @@ bool section_pad_nop(Asm *as)
 {
     uint32_t before = section_offset(as);
     mark_line(as);
-    if (!append_raw(as, &nop_word, 4)) {
+    if (!append_raw(as, &nop, 4)) {
         return false;
     }
     for (isize i = 0; i < as->pending.len; i++) {

@@ -1,23 +1,6 @@
-/* Scanning helpers of the assembler: cursors, names, floating-point literals, error places. */
+/* Scanning helpers of the assembler: cursors, names, floating-point literals. */
 #include "asm/parts.h"
 #include "base/bits.h"
-#include <stdarg.h>
-#include <stdio.h>
-
-bool fail_at(Asm *as, uint32_t column, const char *format, ...)
-{
-    char where[256], message[512];
-    snprintf(where, sizeof where, "%.*s:%u:%u", STR_ARG(as->here.file), as->here.line, column);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    if (as->here.macro.len > 0) {
-        return error_set(as->err, ERROR_INPUT, where, "%s (in macro %.*s, used from line %u)",
-                         message, STR_ARG(as->here.macro), as->here.outer_line);
-    }
-    return error_set(as->err, ERROR_INPUT, where, "%s", message);
-}
 
 bool is_name_start(char c)
 {

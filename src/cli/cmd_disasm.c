@@ -1,11 +1,10 @@
-/* `tessera disasm`: raw bytes to text (product.md 4). */
+/* `tessera disasm`: raw bytes, an object or a program to text (product.md 4). */
 #include "asm/asm.h"
 #include "base/file.h"
 #include "chip/chip.h"
 #include "cli/cli.h"
+#include "elf/elf.h"
 #include <unistd.h>
-
-enum { CODE_BYTES_MAX = 16 << 20 };
 
 typedef struct DisasmArguments {
     const char *file, *isa_flags;
@@ -16,7 +15,7 @@ typedef struct DisasmArguments {
 
 enum { FLAG_BASE, FLAG_SUPERVISOR, FLAG_WORKER, FLAG_PLAIN, FLAG_ISA_FLAGS };
 static const Flag disasm_flags[] = {
-    {"--base", "ADDR", "address of the first byte (default 0x4c010)"},
+    {"--base", "ADDR", "address of the first of raw bytes (default 0x4c010)"},
     {"--supervisor", NULL, "the code is the supervisor's"},
     {"--worker", NULL, "the code is a worker's (default)"},
     {"--plain", NULL, "print text that assembles to the same bytes"},
@@ -55,9 +54,11 @@ int cmd_disasm(int argc, char **argv)
 {
     DisasmArguments arguments = {.base = SRAM_IMAGE_BASE, .context = CONTEXT_WORKER};
     int done;
-    if (!cli_parse(argc, argv, "[OPTIONS] FILE.bin", "Prints raw bytes as IPU21 code.",
-                   disasm_flags, sizeof disasm_flags / sizeof *disasm_flags, take, &arguments,
-                   &done)) {
+    if (!cli_parse(
+            argc, argv, "[OPTIONS] FILE",
+            "Prints IPU21 code: raw bytes, or an ELF object or program with its symbols. What "
+            "is no instruction\nof the mode is printed as .long.",
+            disasm_flags, sizeof disasm_flags / sizeof *disasm_flags, take, &arguments, &done)) {
         return done;
     }
     Error err = {0};
@@ -69,20 +70,26 @@ int cmd_disasm(int argc, char **argv)
         error_set(&err, ERROR_INPUT, NULL, "option --base: expected a multiple of 4");
         return cli_fail(&err);
     }
-    Arena arena = arena_create(INT64_C(1) << 26), scratch = arena_create(INT64_C(1) << 26);
+    Arena arena = arena_create(INT64_C(1) << 30);
+    Arena scratch = arena_split(&arena, INT64_C(1) << 29);
     Str bytes;
     IsaFlags isa_flags;
-    bool is_good = file_read(arguments.file, CODE_BYTES_MAX, &arena, &bytes, &err) &&
-                   (!arguments.isa_flags ||
-                    cli_isa_flags(arguments.isa_flags, &arena, scratch, &isa_flags, &err));
+    const IsaFlags *flags = arguments.isa_flags ? &isa_flags : NULL;
+    bool is_good =
+        file_read(arguments.file, ELF_FILE_BYTES_MAX, &arena, &bytes, &err) &&
+        (!flags || cli_isa_flags(arguments.isa_flags, &arena, scratch, &isa_flags, &err));
     if (is_good) {
+        ElfFile file;
         Writer writer = writer_file(STDOUT_FILENO, &arena);
-        asm_disassemble(&writer, (const uint8_t *)bytes.at, bytes.len, (uint32_t)arguments.base,
-                        arguments.context, arguments.is_plain,
-                        arguments.isa_flags ? &isa_flags : NULL);
-        is_good = cli_flush(&writer, &err);
+        if (!elf_is(bytes)) {
+            asm_disassemble(&writer, (const uint8_t *)bytes.at, bytes.len, (uint32_t)arguments.base,
+                            arguments.context, arguments.is_plain, flags);
+        } else if (elf_read(str_of(arguments.file), bytes, &arena, scratch, &file, &err)) {
+            object_print(&writer, &file.object, file.is_program ? file.section_address : NULL,
+                         arguments.context, arguments.is_plain, flags, scratch);
+        }
+        is_good = err.code == ERROR_NONE && cli_flush(&writer, &err);
     }
     arena_destroy(&arena);
-    arena_destroy(&scratch);
     return is_good ? 0 : cli_fail(&err);
 }

@@ -149,8 +149,8 @@ Str target_symbol(const Target *target, uint32_t address, uint32_t *offset)
     return best;
 }
 
-/* 0: nothing is known. */
-static uint32_t line_at(const Section *section, uint32_t offset)
+/* Line of the object's own text; 0: none is known, or code of an included file. */
+static uint32_t line_at(const Object *object, const Section *section, uint32_t offset)
 {
     isize low = 0, high = section->lines.len; /* first mark behind the offset */
     while (low < high) {
@@ -161,7 +161,8 @@ static uint32_t line_at(const Section *section, uint32_t offset)
             high = middle;
         }
     }
-    return low > 0 ? section->lines.at[low - 1].line : 0;
+    const LineMark *mark = low > 0 ? &section->lines.at[low - 1] : NULL;
+    return mark && str_equal(mark->file, object->file) ? mark->line : 0;
 }
 
 bool target_line(const Target *target, uint32_t address, int *object, uint32_t *line)
@@ -174,7 +175,7 @@ bool target_line(const Target *target, uint32_t address, int *object, uint32_t *
                 continue;
             }
             *object = o;
-            *line = line_at(section, offset);
+            *line = line_at(&target->object[o], section, offset);
             return *line > 0;
         }
     }

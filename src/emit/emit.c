@@ -244,6 +244,17 @@ static void add_phases(const EmitJob *job, Package *out, Arena *keep)
     }
 }
 
+/* Index of a source file among Package.source_files, which gets it. Texts and their includes are few. */
+static uint16_t source_file(Package *out, Str file, Arena *keep)
+{
+    isize i = 0;
+    while (i < out->source_files.len && !str_equal(out->source_files.at[i], file))
+        i++;
+    if (i == out->source_files.len)
+        *vec_push(&out->source_files, keep) = file;
+    return (uint16_t)i;
+}
+
 /* Source lines of the kernels, from one section to the next; behind them no source is known. */
 static void add_lines(const KernelLibrary *library, const Resolved *resolved, Package *out,
                       Arena *keep)
@@ -259,10 +270,10 @@ static void add_lines(const KernelLibrary *library, const Resolved *resolved, Pa
                     out->lines.len > 0 && out->lines.at[out->lines.len - 1].address == address;
                 DebugLine *line =
                     is_again ? &out->lines.at[out->lines.len - 1] : vec_push(&out->lines, keep);
-                *line = (DebugLine){address, (uint16_t)o, (uint16_t)marks->at[i].line};
+                *line = (DebugLine){address, source_file(out, marks->at[i].file, keep),
+                                    (uint16_t)marks->at[i].line};
             }
         }
-        *vec_push(&out->source_files, keep) = object->file;
     }
     *vec_push(&out->lines, keep) = (DebugLine){KERNELS_AT + round8((uint32_t)resolved->len), 0, 0};
 }

@@ -15,6 +15,9 @@ $ tessera disasm $T/k.bin --plain
 0004c024: 9ad00000           .long 0x9ad00000
 0004c028: 40813008           bri 0x4c020
 .worker
+.allow_invalid_operands
+.allow_invalid_bundles
+.allow_invalid_repeat
 nop
 .long 0x41800003
 and $m1, $m0, 61

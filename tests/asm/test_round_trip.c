@@ -30,8 +30,8 @@ static uint32_t random_operand(const InsnOperand *operand, uint64_t seed, uint64
     }
 }
 
-/* Assembles and compares with the bytes expected, from offset 0. */
-static void check_bytes(Arena arena, Str text, const uint8_t *expected, isize len)
+/* Assembles and compares with the bytes expected, from offset 0; then once more the text of those bytes. */
+static void check_text(Arena arena, Str text, const uint8_t *expected, isize len)
 {
     Arena scratch = arena_split(&arena, INT64_C(1) << 28);
     Object object;
@@ -47,19 +47,28 @@ static void check_bytes(Arena arena, Str text, const uint8_t *expected, isize le
     CHECK(memcmp(resolved.at, expected, (size_t)len) == 0);
 }
 
-/* All forms of one context: random operands, printed and assembled. Repeats need a body and are left to bytes_again. */
+static void check_bytes(Arena arena, Str text, InsnContext context, const uint8_t *expected,
+                        isize len)
+{
+    check_text(arena, text, expected, len);
+    Writer again = writer_buffer(&arena);
+    asm_disassemble(&again, expected, len, 0x4c010, context, true, NULL);
+    check_text(arena, writer_text(&again), expected, len);
+}
+
+/* All forms of one context: random operands, printed and assembled. */
 static void forms_again(InsnContext context)
 {
     Arena arena = arena_create(INT64_C(1) << 30);
     uint64_t seed = test_seed(4711), next = 0;
     Writer text = writer_buffer(&arena);
     write_str(&text, context == CONTEXT_WORKER ? S(".worker\n") : S(".supervisor\n"));
+    write_str(&text, S(".allow_invalid_operands\n.allow_invalid_repeat\n"));
     uint32_t *words = arena_array(&arena, uint32_t, INSN_COUNT * PER_FORM * 2);
     isize count = 0;
     for (int code = 1; code < INSN_COUNT; code++) {
         const InsnForm *form = isa_form((InsnCode)code);
-        bool is_repeat = code == INSN_rpt_mmmn_zi || code == INSN_rpt_mmmn_zi_zi;
-        if (is_repeat || (form->context != CONTEXT_BOTH && form->context != context)) {
+        if (form->context != CONTEXT_BOTH && form->context != context) {
             continue;
         }
         for (int i = 0; i < PER_FORM; i++) {
@@ -78,7 +87,40 @@ static void forms_again(InsnContext context)
             write_str(&text, S("\n"));
         }
     }
-    check_bytes(arena, writer_text(&text), (const uint8_t *)words, count * 4);
+    check_bytes(arena, writer_text(&text), context, (const uint8_t *)words, count * 4);
+    arena_destroy(&arena);
+}
+
+/* Every form that may be half of a bundle, beside an idle half. */
+static void forms_in_bundles(void)
+{
+    Arena arena = arena_create(INT64_C(1) << 30);
+    uint64_t seed = test_seed(1597), next = 0;
+    Writer text = writer_buffer(&arena);
+    write_str(&text, S(".worker\n.allow_invalid_operands\n.allow_invalid_repeat\n"));
+    uint32_t *words = arena_array(&arena, uint32_t, INSN_COUNT * PER_FORM * 2);
+    isize count = 0;
+    for (int code = 1; code < INSN_COUNT; code++) {
+        const InsnForm *form = isa_form((InsnCode)code);
+        bool is_main = form->lane == LANE_MAIN;
+        for (int i = 0; i < PER_FORM && form->may_coissue && form->context != CONTEXT_SUPERVISOR;
+             i++) {
+            Insn insn = {.code = (uint16_t)code};
+            for (int o = 0; o < form->operand_count; o++) {
+                insn.operand[o] = random_operand(&form->operand[o], seed, &next);
+            }
+            Error err = {0};
+            uint32_t word[2];
+            CHECK_OK(isa_encode((InsnCode)code, insn.operand, true, word, &err), err);
+            words[count++] = is_main ? word[0] : 0x99e00000;
+            words[count++] = is_main ? 0x9ad00000 : word[0];
+            write_str(&text, is_main ? S("{ ") : S("{ nop ; "));
+            isa_print(&text, &insn, NULL);
+            write_str(&text, is_main ? S(" ; fnop }\n") : S(" }\n"));
+        }
+    }
+    CHECK(count > 2 * 200 * PER_FORM);
+    check_bytes(arena, writer_text(&text), CONTEXT_WORKER, (const uint8_t *)words, count * 4);
     arena_destroy(&arena);
 }
 
@@ -140,7 +182,7 @@ static void bytes_again(void)
         Writer text = writer_buffer(&arena);
         asm_disassemble(&text, bytes, len, round % 2 ? 0x4c010 : 0x4c014,
                         is_worker ? CONTEXT_WORKER : CONTEXT_SUPERVISOR, true, NULL);
-        check_bytes(arena, writer_text(&text), bytes, len);
+        check_text(arena, writer_text(&text), bytes, len);
     }
     arena_destroy(&whole);
 }
@@ -160,4 +202,4 @@ static void listing(void)
     arena_destroy(&arena);
 }
 
-TEST_MAIN(forms_worker, forms_supervisor, bytes_again, listing)
+TEST_MAIN(forms_worker, forms_supervisor, forms_in_bundles, bytes_again, listing)

@@ -172,9 +172,7 @@ static void alignment(void)
           "nop ; fnop }\n2:\n",
           0x99e00000, 0x9ad00000, 0xc300a001, 0x9ad00000, 0x99e00000, 0x9ad00000, 0x99e00000,
           0x9ad00000);
-    /* solo rpt: a nop in front at a multiple of 8, none at 4 */
-    WORDS(".worker\nl: rpt 10, 0\n{ nop ; fnop }\nbri l\n", 0x19e00000, 0x4000 << 16 | 10 << 8,
-          0x99e00000, 0x9ad00000, 0x40813005);
+    /* solo rpt at 4 (mod 8), else only when allowed */
     WORDS(".worker\nfnop\nrpt 10, 0\n{ nop ; fnop }\n", 0x1ad00000, 0x4000 << 16 | 10 << 8,
           0x99e00000, 0x9ad00000);
     /* a bundle stores the old value of a register that its aux half writes */
@@ -182,6 +180,77 @@ static void alignment(void)
           "$a2:3, $a4:5 }\n",
           0xdcf10100, 0xd8204002);
     WORDS(".worker\n.allow_optimizations\n{ fnop ; nop }\n", 0x99e00000, 0x9ad00000);
+}
+
+/* What the mode directives let pass (2.1); words from the patterns of the table. */
+static void modes(void)
+{
+    /* atom $m1, $a2 beside a write of $a2 (zero $a2 = or $a2, $azero, $azero) */
+    WORDS(".worker\n.allow_invalid_bundles\n{ atom $m1, $a2 ; zero $a2 }\n", 0xdd010020,
+          0xd8f0fe20);
+    WORDS(".worker\n.warn_on_invalid_bundles\n{ atom $m1, $a2 ; zero $a2 }\n", 0xdd010020,
+          0xd8f0fe20);
+    check_error(
+        ".worker\n.allow_invalid_bundles\n.error_on_invalid_bundles\n{ atom $m1, $a2 ; zero "
+        "$a2 }\n",
+        "t.s:4:19", "register");
+    WORDS(".worker\n.allow_invalid_operands\nld2x64pace $a0:1, $a0:1, $m4:5+=, $m6, 0b1001\n",
+          0x46604009);
+    WORDS(".supervisor\n.allow_invalid_execution_mode\nexitz $mzero\n{ nop ; fnop }\nget $m0, "
+          "$WSR\n.worker\nsync 3\n",
+          0x43f04000, 0x19e00000, 0x99e00000, 0x9ad00000, 0x41000001, 0x41800003);
+    check_error(
+        ".allow_invalid_execution_mode\n.error_on_invalid_execution_mode\n.worker\nsync 3\n",
+        "t.s:4:1", "does not exist in worker mode");
+    WORDS(".worker\n.allow_invalid_repeat\nrpt 10, 0\nnop\n", 0x40000a00, 0x19e00000);
+    /* { rpt ; fnop } becomes a solo rpt where that aligns the body, and only there */
+    WORDS(".worker\n.allow_optimizations\nfnop\n{ rpt 10, 0 ; fnop }\n{ nop ; fnop }\n", 0x1ad00000,
+          0x40000a00, 0x99e00000, 0x9ad00000);
+    WORDS(".worker\n.allow_optimizations\n{ fnop ; rpt 10, 0 }\n{ nop ; fnop }\n", 0xc0000a00,
+          0x9ad00000, 0x99e00000, 0x9ad00000);
+    WORDS(".worker\nfnop\n{ rpt 10, 0 ; fnop }\n{ nop ; fnop }\n", 0x1ad00000, 0x19e00000,
+          0xc0000a00, 0x9ad00000, 0x99e00000, 0x9ad00000);
+}
+
+/* Symbols with modifiers, and what relocations make of them (3); the text lies at 0x4c010. */
+static void modifiers(void)
+{
+    WORDS(".supervisor\nl: delaypic 1, 0, l@abs18@s2\nbri l@abs19@s2 + 4\ncall $lr, l\nrun $m1, "
+          "$m2, l\nsetzi $m3, l\n"
+          ".short l@relative@16@s2, l@relative@16@s4\n.reloc 24, 21, l + 1\n.long 0xffe00000\n",
+          0x60080000 | 0x4c010 >> 2, 0x40800000 | 0x4c014 >> 2, 0x18a00000 | 0x4c010 >> 2,
+          0x14102004, 0x19300000 | 0x4c010, 0x00010004, 0xffe00000 | 0x4c011);
+    /* the same of numbers */
+    WORDS(".supervisor\n.set x, 0x5a5a8\ndelaypic 1, 0, x@abs18@s2\n.short x@relative@16@s3, "
+          "0\n.long x@abs18@s2\nbri x@abs19@s2\n",
+          0x6009696a, 0x0e5a8 >> 3, 0x1696a, 0x4081696a);
+    check_error(".set x, 6\n.long x@abs18@s2\n", "t.s:2:1", "multiple of 4");
+    check_error(".long x@abs18\n", "t.s:1:8", "@abs18@s2");
+    check_error("l: .short l@abs18@s2\n", "t.s:1:1", "4 bytes");
+    check_error("l: .long l@abs18@s2 * 2\n", "t.s:1:21", "modified symbol");
+    check_error(".worker\nl: add $m0, $m0, l@abs18@s2\n", "t.s:2:18", "address l");
+    check_error(".worker\nl: add $m0, $m0, l\n", "t.s:2:18", "address l");
+    check_error(".long 0\n.reloc 1, 19_S2, x\n", "t.s:2:1", "offset of 4 bytes");
+    check_error(".reloc 0, 19_S3, x\n", "t.s:1:11", "19_S2");
+}
+
+static void more_directives(void)
+{
+    WORDS(".irp x, 1, 2+1\n.long \\x\n.irp y, 5\n.long \\y\n.endr\n.endr\n", 1, 5, 3, 5);
+    WORDS(".quad 0x1122334455667788, -1\n", 0x55667788, 0x11223344, 0xffffffff, 0xffffffff);
+    WORDS(".data\n.long 1\n.p2align 4,,8\n.long 2\n.balign 16, 0xaa, 8\n.long 3\n", 1, 2,
+          0xaaaaaaaa, 0xaaaaaaaa, 3);
+    /* sections in order of first mention; one without "a" is not in the image */
+    WORDS(".section .note, \"\", @progbits\n.long 9\n.data\n.long 1\n.section \".text.f\", "
+          "\"ax\"\n.long "
+          "2\n.section .bss\n.space 4\n.text\n.long bss\n.set bss, 4\n",
+          4, 1, 2, 0);
+    check_error(".section .bss\n.long 1\n", "t.s:2:1", "only zeros");
+    check_error(".section .x, \"ay\"\n", "t.s:1:1", "flags of a, w and x");
+    check_error(".section .x, \"a\"\n.section .x, \"w\"\n", "t.s:2:1", "flags that .x had");
+    check_error(".error \"told so\"\n", "t.s:1:1", "told so");
+    check_error(".type f, @table\n", "t.s:1:16", "@function");
+    check_error("f: .size f, 0 - 1\n", "t.s:1:1", "number of bytes");
 }
 
 static void errors(void)
@@ -204,16 +273,21 @@ static void errors(void)
     check_error(".worker\n{ ld32 $a0, $m1, 0 ; f32add $a0, $a1, $a2 }\n", "t.s:2:22", "register");
     check_error(".worker\n{ ld64 $a0:1, $m1, 0 ; f32add $a1, $a3, $a2 }\n", "t.s:2:24", "register");
     check_error(".worker\n{ exitz $m0 ; fnop }\n", "t.s:2:3", "bundle");
-    check_error(".worker\nrpt 3, 1\n{ nop ; fnop }\nnop\nnop\n", "t.s:2:1", "2 bundles");
-    check_error(".worker\nrpt 3, 0\n", "t.s:2:1", "beyond the end");
-    check_error(".worker\nrpt 3, 0\n{ get $m0, $WSR ; fnop }\n", "t.s:2:1", "get is not allowed");
+    check_error(".worker\nnop\nrpt 3, 1\n{ nop ; fnop }\nnop\nnop\n", "t.s:3:1", "2 bundles");
+    check_error(".worker\nnop\nrpt 3, 0\n", "t.s:3:1", "beyond the end");
+    check_error(".worker\nnop\nrpt 3, 0\n{ get $m0, $WSR ; fnop }\n", "t.s:3:1",
+                "get is not allowed");
+    check_error(".worker\nl: rpt 3, 0\n{ nop ; fnop }\n", "t.s:2:4",
+                "behind rpt at a multiple of 8 bytes");
+    check_error(".worker\n{ ld2x64pace $a0:1, $a0:1, $m4:5+=, $m6, 0 ; fnop }\n", "t.s:2:21",
+                "two different destinations");
     check_error(".worker\nor64 $a0:2, $a0:1, $a0:1\n", "t.s:2:6", "pair");
     check_error(".worker\nor64 $a1:2, $a0:1, $a0:1\n", "t.s:2:6", "pair");
     check_error(".worker\nmov $m16, $m0\n", "t.s:2:5", "register or CSR");
     check_error(".worker\nbri 3f\n", "t.s:2:1", "label 3 is not defined");
     check_error(".worker\nbri .Lx\n", "t.s:2:1", "label .Lx is not defined");
     check_error(".worker\nbri 3b\n", "t.s:2:1", "label 3:");
-    check_error(".worker\nbri somewhere\n", "t.s:2", "undefined");
+    check_error(".worker\nbri somewhere\n", "t.s:2:1", "undefined");
     check_error("a:\n a:\n", "t.s:2:2", "line 1");
     check_error(".long 1 +\n", "t.s:1:10", "expected an expression");
     check_error(".long (1\n", "t.s:1:9", "expected )");
@@ -237,4 +311,5 @@ static void errors(void)
     check_error(".worker\nnop nop\n", "t.s:2:1", "0 operands");
 }
 
-TEST_MAIN(published, aliases, operands, expressions, directives, alignment, errors)
+TEST_MAIN(published, aliases, operands, expressions, directives, more_directives, alignment, modes,
+          modifiers, errors)

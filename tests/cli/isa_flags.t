@@ -32,6 +32,9 @@ v.h: 1 unknown symbol ignored, first TAMP_NEW
 0004c010: 5be0276a           f16v4hihov4amp $a0:1, $a2:3, $azeros, TAMP_F16V4_E4_P2
 0004c014: 59e04004           f32v2gina $a0:1, $azeros, TGINA_SET1_EVEN
 .worker
+.allow_invalid_operands
+.allow_invalid_bundles
+.allow_invalid_repeat
 f16v4hihov4amp $a0:1, $a2:3, $azeros, 42
 f32v2gina $a0:1, $azeros, 4
  5be02742 59e04004

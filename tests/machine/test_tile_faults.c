@@ -37,9 +37,11 @@ static const Case cases[] = {
      DATA "setzi $m3, 0x60100\ntapack $m4:5, $m0, $m1, $m3\nld2xst64pace $a0:3, $a4:5, $m4:5+=, "
           "$mzero, 0" EXIT},
     {WORKER, "EQUAL_DESTINATIONS", FAULT_ILLEGAL,
-     DATA "tapack $m4:5, $m0, $m1, $m2\nld2x64pace $a0:1, $a0:1, $m4:5+=, $mzero, 0" EXIT},
+     DATA ".allow_invalid_operands\ntapack $m4:5, $m0, $m1, $m2\nld2x64pace $a0:1, $a0:1, $m4:5+=, "
+          "$mzero, 0" EXIT},
     {WORKER, "EQUAL_DESTINATIONS", FAULT_ILLEGAL,
-     DATA "tapack $m4:5, $m0, $m1, $m2\nld2x64pace $azeros, $azeros, $m4:5+=, $mzero, 0" EXIT},
+     DATA ".allow_invalid_operands\ntapack $m4:5, $m0, $m1, $m2\nld2x64pace $azeros, $azeros, "
+          "$m4:5+=, $mzero, 0" EXIT},
     {WORKER, "ILLEGAL_WORD", FAULT_ILLEGAL, ".long 0"},
     {WORKER, "ILLEGAL_WORD", FAULT_ILLEGAL, ".long 0x41800002" /* sync 2 */},
     {WORKER, "INVALID_PC", FAULT_ILLEGAL, "setzi $m0, 0x80000\nbr $m0"},
