@@ -148,9 +148,9 @@ static void repeats(void)
             Probe probe = probe_open();
             probe_say(&probe, "setzi $m2, %u\nsetzi $m3, 0\nsetzi $m4, 0", counts[i]);
             if (is_register) {
-                probe_say(&probe, "rpt $m2, 1");
+                probe_say(&probe, ".align 8\nnop\nrpt $m2, 1");
             } else {
-                probe_say(&probe, "rpt %u, 1", counts[i]);
+                probe_say(&probe, ".align 8\nnop\nrpt %u, 1", counts[i]);
             }
             probe_say(&probe, "{ add $m3, $m3, 1 ; fnop }\n{ add $m4, $m4, $m3 ; fnop }");
             probe_store(&probe, "$m3");
@@ -163,11 +163,11 @@ static void repeats(void)
         }
     }
     Probe probe = probe_open();
-    probe_say(&probe, "setzi $m3, 0\nrpt 3, 255");
+    probe_say(&probe, "setzi $m3, 0\n.align 8\nnop\nrpt 3, 255");
     for (int i = 0; i < 256; i++) {
         probe_say(&probe, "{ add $m3, $m3, %d ; fnop }", i);
     }
-    probe_say(&probe, "rpt 5, 0\n{ add $m3, $m3, 1000 ; fnop }");
+    probe_say(&probe, ".align 8\nnop\nrpt 5, 0\n{ add $m3, $m3, 1000 ; fnop }");
     probe_store(&probe, "$m3");
     probe_run(&probe);
     CHECK_EQ_INT(probe_word(&probe, 0), 3 * (255 * 256 / 2) + 5000);
@@ -179,7 +179,7 @@ static void repeats(void)
         data[i] = bits_of_f32((float)i);
     }
     rig_words(probe.rig, RIG_DATA, data, 64);
-    probe_say(&probe, "ld64step $a0:1, $mzero, $m0+=, 1\nrpt 31, 0\n"
+    probe_say(&probe, "ld64step $a0:1, $mzero, $m0+=, 1\n.align 8\nnop\nrpt 31, 0\n"
                       "{ ld64step $a0:1, $mzero, $m0+=, 1 ; f32v2add $a2:3, $a0:1, $a0:1 }\n"
                       "f32v2add $a4:5, $a0:1, $a0:1");
     probe_store(&probe, "$a2:3");
@@ -197,7 +197,8 @@ static void repeat_faults(void)
     static const struct {
         const char *text, *name;
     } cases[] = {
-        {"setzi $m3, 2\nrpt 3, 0\n{ ld32 $m2, $m3, $mzero, 0 ; fnop }", "INVALID_ADDR"},
+        {"setzi $m3, 2\n.align 8\nnop\nrpt 3, 0\n{ ld32 $m2, $m3, $mzero, 0 ; fnop }",
+         "INVALID_ADDR"},
         {"setzi $m2, 0\nor $m2, $m2, 0x00100000\n.align 8\n{ rpt $m2, 0 ; fnop }\n{ nop ; fnop }",
          "REPEAT_COUNT"},
         {"trap 1", "TRAP"},
