@@ -312,7 +312,7 @@ AmpRun exec_amp_run(Exec *x, const Op *op)
     if (op[1].code != INSN_f8v8hihov4amp_aaan_ef) {
         return run_halves(x, op);
     }
-    return (x->worker->fp_nfmt & 2) != 0 ? run_f143(x, op) : run_f8(x, op);
+    return (x->worker->fp_nfmt & 3) == 3 ? run_f143(x, op) : run_f8(x, op);
 }
 
 bool exec_amp_can_run(const Op *aux, MachineVectors vectors)
