@@ -22,6 +22,8 @@ typedef struct Symbol {
     bool is_global;
 } Symbol;
 VEC(Symbol);
+/* A label of the text alone, in no symbol table: .L names, numeric labels, places of expressions. */
+bool symbol_is_hidden(const Symbol *symbol);
 
 /* Numbers of isa/assembler.md 3, as in ELF files. */
 typedef enum RelocKind {

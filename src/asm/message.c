@@ -40,14 +40,16 @@ static Str describe_origin(Asm *as, int32_t origin)
 
 static void record(Asm *as, uint32_t column, bool is_warning, const char *text)
 {
-    AsmMessage message = {.file = str_copy(as->here.file, as->keep),
-                          .text = str_copy(str_of(text), as->keep),
-                          .source = str_copy(as->here.source, as->keep),
-                          .origin = describe_origin(as, as->here.origin),
+    AsmMessage message = {.file = as->here.file,
+                          .text = str_of(text),
+                          .source = as->here.source,
                           .line = as->here.line,
                           .column = column,
                           .is_warning = is_warning};
-    message_add(&as->object->messages, message, as->keep);
+    if (message_is_wanted(&as->object->messages, &message)) {
+        message.origin = describe_origin(as, as->here.origin);
+        message_add(&as->object->messages, message, as->keep);
+    }
 }
 
 static bool fail_with(Asm *as, uint32_t column, const char *format, va_list arguments)
@@ -63,28 +65,42 @@ static bool fail_with(Asm *as, uint32_t column, const char *format, va_list argu
     return false;
 }
 
-bool message_add(AsmMessageVec *messages, AsmMessage message, Arena *keep)
+static int count_kind(const AsmMessageVec *messages, bool is_warning)
 {
     int count = 0;
     for (isize i = 0; i < messages->len; i++) {
+        count += messages->at[i].is_warning == is_warning;
+    }
+    return count;
+}
+
+bool message_is_wanted(const AsmMessageVec *messages, const AsmMessage *message)
+{
+    for (isize i = 0; i < messages->len; i++) {
         const AsmMessage *other = &messages->at[i];
-        if (other->is_warning == message.is_warning) {
-            count++;
-            if (other->line == message.line && other->column == message.column &&
-                str_equal(other->file, message.file) && str_equal(other->text, message.text)) {
-                return true;
-            }
+        if (other->is_warning == message->is_warning && other->line == message->line &&
+            other->column == message->column && str_equal(other->file, message->file) &&
+            str_equal(other->text, message->text)) {
+            return false;
         }
     }
-    if (count == ASM_MESSAGES_MAX) {
+    return count_kind(messages, message->is_warning) <= ASM_MESSAGES_MAX;
+}
+
+void message_add(AsmMessageVec *messages, AsmMessage message, Arena *keep)
+{
+    if (!message_is_wanted(messages, &message)) {
+        return;
+    }
+    if (count_kind(messages, message.is_warning) == ASM_MESSAGES_MAX) {
         message = (AsmMessage){.file = message.file,
                                .text = message.is_warning ? S("more warnings") : S("more errors"),
                                .is_warning = message.is_warning};
     }
-    if (count <= ASM_MESSAGES_MAX) {
-        *vec_push(messages, keep) = message;
-    }
-    return count < ASM_MESSAGES_MAX;
+    message.file = str_copy(message.file, keep);
+    message.text = str_copy(message.text, keep);
+    message.source = str_copy(message.source, keep);
+    *vec_push(messages, keep) = message;
 }
 
 bool fail_at(Asm *as, uint32_t column, const char *format, ...)

@@ -13,6 +13,13 @@
     {                                                                                              \
         text, (isize)sizeof text - 1                                                               \
     }
+bool symbol_is_hidden(const Symbol *symbol)
+{
+    return symbol->section >= 0 &&
+           (str_starts(symbol->name, S(".L")) || str_find(symbol->name, '#', 0) >= 0 ||
+            str_equal(symbol->name, S(".")) || symbol->name.len == 0);
+}
+
 static const RelocShape shapes[RELOC_KINDS] = {
     [RELOC_NONE] = {NAME("NONE"), 0, 0, 0, false},
     [RELOC_8] = {NAME("8"), 8, 0, 1, false},

@@ -270,8 +270,10 @@ bool stop_at(Asm *as, uint32_t column, const char *format, ...)
 /* A broken rule: true when the mode directives only want a warning, or nothing. */
 bool rule_broken(Asm *as, Rule rule, uint32_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Adds to a list of at most ASM_MESSAGES_MAX, once; false when the list was full. */
-bool message_add(AsmMessageVec *messages, AsmMessage message, Arena *keep);
+/* False for one that is there already, and when the list has its ASM_MESSAGES_MAX and one that says so. */
+bool message_is_wanted(const AsmMessageVec *messages, const AsmMessage *message);
+/* Adds a copy, if it is wanted. */
+void message_add(AsmMessageVec *messages, AsmMessage message, Arena *keep);
 
 /* The message as *err; returns false. */
 bool message_error(const AsmMessage *message, Error *err);

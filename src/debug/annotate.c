@@ -51,21 +51,12 @@ static Issued *count_words(const Record *record, Arena *arena)
     return issued;
 }
 
-static uint32_t count_lines(Str text)
-{
-    uint32_t lines = 1;
-    for (isize i = 0; i < text.len; i++) {
-        lines += text.at[i] == '\n';
-    }
-    return lines;
-}
-
 /* Per object, an array of its lines from 1 on; line 0 takes what has no source (code that the program wrote). */
 static SourceLine **sort_into_lines(const Target *target, Issued *issued, Arena *arena)
 {
     SourceLine **lines = arena_array(arena, SourceLine *, target->count);
     for (int o = 0; o < target->count; o++) {
-        lines[o] = arena_array(arena, SourceLine, count_lines(target->text[o]) + 1);
+        lines[o] = arena_array(arena, SourceLine, target->line_count[o] + 1);
     }
     for (uint32_t w = 0; w < CODE_WORDS; w++) {
         int object = 0;

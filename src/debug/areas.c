@@ -294,6 +294,7 @@ bool areas_write(const AreaVec *areas, const Target *target, Workbench *bench, E
             workbench_write(bench, part[i]->base + 4 * w, &word, 4, true);
         }
     }
+    target_mark_code(target, bench);
     for (isize i = 0; i < areas->len; i++) {
         const Area *area = &areas->at[i];
         if (area->address < code_end(target) && area->address + area->bytes > target->code.base) {

@@ -17,6 +17,7 @@
 typedef struct Target {
     Object *object; /* one per file, then the launcher */
     Str *text;      /* sources */
+    uint32_t *line_count;
     int count;
     Resolved code, launcher;
     uint32_t entry; /* of the launcher */
@@ -43,6 +44,8 @@ bool target_place(const Target *target, Str text, uint32_t *address, Error *err)
 Str target_symbol(const Target *target, uint32_t address, uint32_t *offset);
 /* Source line that made the code at an address: number of the object and of the line; false outside the code. */
 bool target_line(const Target *target, uint32_t address, int *object, uint32_t *line);
+/* Tells the workbench which words are code. */
+void target_mark_code(const Target *target, Workbench *bench);
 /* Text of line `line` of a source, without its newline. */
 Str target_line_text(const Target *target, int object, uint32_t line);
 

@@ -28,12 +28,22 @@ static isize behind_slash(Str path)
     return at;
 }
 
+static uint32_t count_lines(Str text)
+{
+    uint32_t lines = 1;
+    for (isize i = 0; i < text.len; i++) {
+        lines += text.at[i] == '\n';
+    }
+    return lines;
+}
+
 static bool add_text(Target *target, Str file, Str text, AsmDefineSpan defines, Arena *keep,
                      Arena scratch, Error *err)
 {
     IncludeContext include = {str_slice(file, 0, behind_slash(file)), keep};
     AsmIncludes includes = {&include, find_include};
     target->text[target->count] = text;
+    target->line_count[target->count] = count_lines(text);
     AsmOptions options = {.defines = defines, .includes = &includes, .flags = target->flags};
     return asm_assemble(file, text, &options, keep, scratch, &target->object[target->count++], err);
 }
@@ -58,6 +68,19 @@ static uint32_t section_address(const Target *target, int object, int section)
     return is_launcher(target, object)
                ? target->launcher.section_address[section]
                : target->code.section_address[first_section(target, object) + section];
+}
+
+void target_mark_code(const Target *target, Workbench *bench)
+{
+    for (int o = 0; o < target->count; o++) {
+        for (isize s = 0; s < target->object[o].sections.len; s++) {
+            const Section *section = &target->object[o].sections.at[s];
+            if ((section->flags & SECTION_CODE) != 0) {
+                workbench_mark_code(bench, section_address(target, o, (int)s),
+                                    (uint32_t)section->len);
+            }
+        }
+    }
 }
 
 static uint32_t symbol_address(const Target *target, int object, const Symbol *symbol)
@@ -135,7 +158,7 @@ Str target_symbol(const Target *target, uint32_t address, uint32_t *offset)
     for (int o = 0; o < target->count; o++) {
         for (isize s = 0; s < target->object[o].symbols.len; s++) {
             const Symbol *symbol = &target->object[o].symbols.at[s];
-            if (symbol->section < 0) {
+            if (symbol->section < 0 || symbol_is_hidden(symbol)) {
                 continue;
             }
             uint32_t at = symbol_address(target, o, symbol);
@@ -149,8 +172,9 @@ Str target_symbol(const Target *target, uint32_t address, uint32_t *offset)
     return best;
 }
 
-/* Line of the object's own text; 0: none is known, or code of an included file. */
-static uint32_t line_at(const Object *object, const Section *section, uint32_t offset)
+/* Line of the object's own text; 0: none is known, code of an included file, or a line marker that names no line of the text. */
+static uint32_t line_at(const Object *object, uint32_t line_count, const Section *section,
+                        uint32_t offset)
 {
     isize low = 0, high = section->lines.len; /* first mark behind the offset */
     while (low < high) {
@@ -162,7 +186,7 @@ static uint32_t line_at(const Object *object, const Section *section, uint32_t o
         }
     }
     const LineMark *mark = low > 0 ? &section->lines.at[low - 1] : NULL;
-    return mark && str_equal(mark->file, object->file) ? mark->line : 0;
+    return mark && mark->line <= line_count && str_equal(mark->file, object->file) ? mark->line : 0;
 }
 
 bool target_line(const Target *target, uint32_t address, int *object, uint32_t *line)
@@ -175,7 +199,7 @@ bool target_line(const Target *target, uint32_t address, int *object, uint32_t *
                 continue;
             }
             *object = o;
-            *line = line_at(&target->object[o], section, offset);
+            *line = line_at(&target->object[o], target->line_count[o], section, offset);
             return *line > 0;
         }
     }
@@ -250,6 +274,7 @@ bool target_build(const TargetOptions *options, Arena *keep, Arena scratch, Targ
     ASSERT(options->base >= 0 && options->base <= UINT32_MAX);
     *out = (Target){.object = arena_array(keep, Object, options->path_count + 1),
                     .text = arena_array(keep, Str, options->path_count + 1),
+                    .line_count = arena_array(keep, uint32_t, options->path_count + 1),
                     .defines = options->defines,
                     .flags = options->flags};
     for (int i = 0; i < options->path_count; i++) {

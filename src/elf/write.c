@@ -154,13 +154,6 @@ static void file_close(File *file, int fd)
 }
 
 /* Labels of one text only: their addresses are written through the symbol of their section. */
-static bool is_hidden(const Symbol *symbol)
-{
-    return symbol->section >= 0 &&
-           (str_starts(symbol->name, S(".L")) || str_find(symbol->name, '#', 0) >= 0 ||
-            str_equal(symbol->name, S(".")) || symbol->name.len == 0);
-}
-
 static uint8_t info_of(const Symbol *symbol, bool is_global)
 {
     uint8_t type = symbol->kind == SYMBOL_FUNCTION ? STT_FUNC
@@ -188,7 +181,8 @@ static isize object_symbols(const Object *object, Names *names, Elf32_Sym *out, 
             const Symbol *symbol = &object->symbols.at[i];
             bool is_defined = symbol->section != SYMBOL_UNDEFINED;
             bool is_global = symbol->is_global || !is_defined;
-            bool is_wanted = !is_hidden(symbol) && (is_defined || symbol->is_global || is_used[i]);
+            bool is_wanted =
+                !symbol_is_hidden(symbol) && (is_defined || symbol->is_global || is_used[i]);
             if (is_global != pass || !is_wanted) {
                 continue;
             }
@@ -364,7 +358,7 @@ bool elf_write_program(const Object *objects, int object_count, const Resolved *
                     const Symbol *symbol = &objects[o].symbols.at[i];
                     isize s = first + symbol->section;
                     bool is_absolute = symbol->section == SYMBOL_ABSOLUTE;
-                    if (symbol->is_global != pass || is_hidden(symbol) ||
+                    if (symbol->is_global != pass || symbol_is_hidden(symbol) ||
                         !(is_absolute || (symbol->section >= 0 && number[s] > 0))) {
                         continue;
                     }

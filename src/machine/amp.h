@@ -1,8 +1,8 @@
 /* What AMP and SLIC share: forms, decoded coefficients, partial and result pairs. Private to the room.
  *
  * acc[n] is the running sum of row n and acc[16 + n] its place in the queue (tile.h). Arithmetic (decisions.md A7): the
- * products of one instruction are exact in double; their sum, in the order of the elements, plus the accumulator is rounded once
- * to f32. Partials and sums flush f32 subnormals.
+ * products of one instruction are exact in double; their sum, in double and in the order of the elements, plus the accumulator is
+ * rounded once to f32. Partials and sums flush f32 subnormals.
  */
 #pragma once
 #include "machine/exec.h"

@@ -57,7 +57,7 @@ static PageKey key_of(const TileState *tile, const TileShared *shared, bool is_s
     return key;
 }
 
-static PoolEntry *build_entry(TileState *tile, const TileShared *shared, const PageKey *key,
+static PoolEntry *build_entry(const TileState *tile, const TileShared *shared, const PageKey *key,
                               uint32_t number)
 {
     PoolEntry *entry = calloc(1, sizeof *entry);
@@ -75,7 +75,7 @@ static PoolEntry *build_entry(TileState *tile, const TileShared *shared, const P
 }
 
 /* The shared page with the content of the tile's page; NULL when the pool is full. */
-static CodePage *pool_page(struct CodePool *pool, TileState *tile, const TileShared *shared,
+static CodePage *pool_page(struct CodePool *pool, const TileState *tile, const TileShared *shared,
                            bool is_supervisor, uint32_t number)
 {
     PageKey key = key_of(tile, shared, is_supervisor, number);

@@ -391,19 +391,19 @@ static uint32_t zero_register(OperandKind kind)
     return kind == OPERAND_ARQ ? 12 : registers_of(kind) == 2 ? 14 : 15;
 }
 
-/* True when `row` may be passed over; notes it. */
-static bool is_assumed(TileState *tile, const TileShared *shared, int row)
+/* Runs an instruction that needs an assumption, and notes it: the words of a page are decoded whether they run or not. */
+static bool run_assumed(Exec *x, const Op *op)
 {
-    if (!shared->is_unknown_assumed ||
-        (row != ROW_REGISTER_UNKNOWN && row != ROW_STEP_DESTINATION)) {
-        return false;
-    }
-    tile->assumed |= (uint64_t)1 << row;
-    return true;
+    uint64_t rows = 0;
+    rows |= (op->assumptions & ASSUME_REGISTER) != 0 ? (uint64_t)1 << ROW_REGISTER_UNKNOWN : 0;
+    rows |= (op->assumptions & ASSUME_STEP) != 0 ? (uint64_t)1 << ROW_STEP_DESTINATION : 0;
+    x->tile->assumed |= rows;
+    return executor_of(x->shared, (OpClass)op->kind, (InsnCode)op->code, op->imm, !x->worker)(x,
+                                                                                              op);
 }
 
 /* Op of a decoded instruction, without the rules of bundles. */
-static Op build_op(TileState *tile, const TileShared *shared, const Insn *insn, bool is_supervisor)
+static Op build_op(const TileShared *shared, const Insn *insn, bool is_supervisor)
 {
     InsnCode code = (InsnCode)insn->code;
     const InsnForm *form = isa_form(code);
@@ -443,12 +443,13 @@ static Op build_op(TileState *tile, const TileShared *shared, const Insn *insn, 
         }
         int row = add_register(&op, operand, insn->operand[i], is_written && !operand->is_updated,
                                is_supervisor);
-        if (row >= 0 && is_written && is_assumed(tile, shared, row)) {
-            row =
-                -1; /* nothing is written: the executors drop what goes to registers without storage */
-        } else if (row >= 0 && is_assumed(tile, shared, row)) {
-            op.r[i] = (uint8_t)zero_register(operand->kind);
-            continue;
+        if (row == ROW_REGISTER_UNKNOWN && shared->is_unknown_assumed) {
+            op.assumptions |= ASSUME_REGISTER;
+            if (!is_written) {
+                op.r[i] = (uint8_t)zero_register(operand->kind);
+                continue;
+            }
+            row = -1; /* nothing is written: registers without storage take nothing */
         }
         if (row >= 0) {
             return fault_op(row, insn->code);
@@ -471,8 +472,11 @@ static Op build_op(TileState *tile, const TileShared *shared, const Insn *insn, 
     }
     /* isa/semantics.md 4: the result is unknown when the delta register is the destination. */
     if (kind == CLASS_MEMORY && op.memory.mode == MODE_STEP && op.memory.move <= MOVE_SIGN &&
-        op.r[0] == op.r[2] && op.r[0] < 12 && !is_assumed(tile, shared, ROW_STEP_DESTINATION)) {
-        return fault_op(ROW_STEP_DESTINATION, insn->code);
+        op.r[0] == op.r[2] && op.r[0] < 12) {
+        if (!shared->is_unknown_assumed) {
+            return fault_op(ROW_STEP_DESTINATION, insn->code);
+        }
+        op.assumptions |= ASSUME_STEP;
     }
     if (updates_twice(&op, form)) {
         return fault_op(ROW_EQUAL_DESTINATIONS, insn->code);
@@ -485,6 +489,7 @@ static Op build_op(TileState *tile, const TileShared *shared, const Insn *insn, 
             return fault_op(ROW_EQUAL_DESTINATIONS, insn->code);
         }
     }
+    op.run = op.assumptions != 0 ? run_assumed : op.run;
     return op;
 }
 
@@ -502,7 +507,7 @@ static bool is_poisoned(const TileState *tile, const TileShared *shared, uint32_
            (tile->poison[index / 32] >> (index % 32) & 1) != 0;
 }
 
-static Op decode_supervisor(TileState *tile, const TileShared *shared, uint32_t address)
+static Op decode_supervisor(const TileState *tile, const TileShared *shared, uint32_t address)
 {
     uint32_t word = word_at(tile, address);
     uint32_t next = address + 4 < SRAM_REGION1 ? word_at(tile, address + 4) : 0;
@@ -510,23 +515,22 @@ static Op decode_supervisor(TileState *tile, const TileShared *shared, uint32_t 
         return fault_op(ROW_POISON_CODE, 0);
     }
     Insn insn = isa_decode(word, next, LANE_MAIN, CONTEXT_SUPERVISOR);
-    return insn.code == INSN_NONE ? fault_op(ROW_ILLEGAL_WORD, 0)
-                                  : build_op(tile, shared, &insn, true);
+    return insn.code == INSN_NONE ? fault_op(ROW_ILLEGAL_WORD, 0) : build_op(shared, &insn, true);
 }
 
-static Op decode_half(TileState *tile, const TileShared *shared, uint32_t address, InsnLane lane)
+static Op decode_half(const TileState *tile, const TileShared *shared, uint32_t address,
+                      InsnLane lane)
 {
     uint32_t word = word_at(tile, address);
     if (is_poisoned(tile, shared, address)) {
         return fault_op(ROW_POISON_CODE, 0);
     }
     Insn insn = isa_decode(word, 0, lane, CONTEXT_WORKER);
-    return insn.code == INSN_NONE ? fault_op(ROW_ILLEGAL_WORD, 0)
-                                  : build_op(tile, shared, &insn, false);
+    return insn.code == INSN_NONE ? fault_op(ROW_ILLEGAL_WORD, 0) : build_op(shared, &insn, false);
 }
 
 /* Decodes a worker word into op[0], and the aux half of a bundle into op[1]. */
-static void decode_worker(TileState *tile, const TileShared *shared, uint32_t address, Op *op)
+static void decode_worker(const TileState *tile, const TileShared *shared, uint32_t address, Op *op)
 {
     if (word_at(tile, address) >> 31 == 0) {
         *op = decode_half(tile, shared, address, LANE_MAIN);
@@ -557,7 +561,9 @@ static void decode_worker(TileState *tile, const TileShared *shared, uint32_t ad
         (uint8_t)((isa_form((InsnCode)main.code)->flags | isa_form((InsnCode)aux.code)->flags) &
                   (INSN_CONTROL | INSN_SYSTEM));
     main.flags |= (uint8_t)(OP_BUNDLE | (forbidden ? 0 : OP_REPEATABLE));
-    main.flags |= !forbidden && exec_amp_can_run(&aux, shared->vectors) ? OP_AMP : 0;
+    bool is_amp = !forbidden && (main.assumptions | aux.assumptions) == 0 &&
+                  exec_amp_can_run(&aux, shared->vectors);
+    main.flags |= is_amp ? OP_AMP : 0;
     aux.flags |= OP_SECOND;
     op[0] = main;
     op[1] = aux;
@@ -612,8 +618,8 @@ int op_issues(const TileTiming *timing, const Op *op)
     }
 }
 
-void decode_word(TileState *tile, const TileShared *shared, bool is_supervisor, uint32_t address,
-                 Op *op)
+void decode_word(const TileState *tile, const TileShared *shared, bool is_supervisor,
+                 uint32_t address, Op *op)
 {
     if (is_supervisor) {
         *op = decode_supervisor(tile, shared, address);

@@ -45,6 +45,9 @@ enum {
     OP_AMP = 128,        /* main half of a bundle whose aux half exec_amp_run takes */
 };
 
+/* Points that decoding passes over with `--unknown=assume`. */
+typedef enum OpAssumption { ASSUME_REGISTER = 1, ASSUME_STEP = 2 } OpAssumption;
+
 typedef enum Broadcast { BROADCAST_NONE, BROADCAST_LOW, BROADCAST_HIGH, BROADCAST_WORD } Broadcast;
 
 /* What a memory form moves and how it finds its address. */
@@ -81,6 +84,7 @@ typedef struct Op {
         m_write;             /* main registers; m_hard = must be defined (addresses, conditions) */
     uint8_t a_read, a_write; /* aux registers 0..7 */
     uint8_t a_lane[2];       /* those that result register 0, 1 depends on */
+    uint8_t assumptions;     /* bits of OpAssumption: op->run notes them and goes on */
 } Op;
 
 typedef struct CodePage {
@@ -168,8 +172,8 @@ static inline void code_touch(CodeCache *code, uint32_t address)
 }
 /* --- decode.c */
 /* Decodes the word at `address`, and with a bundle its aux half into op[1]. */
-void decode_word(TileState *tile, const TileShared *shared, bool is_supervisor, uint32_t address,
-                 Op *op);
+void decode_word(const TileState *tile, const TileShared *shared, bool is_supervisor,
+                 uint32_t address, Op *op);
 /* Name of a row of faults.def by number. */
 const char *fault_name(int number);
 /* Issues of a multi-issue instruction (OP_SLOW). */

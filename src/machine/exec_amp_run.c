@@ -234,6 +234,7 @@ AVX512_INLINE AmpRun run_avx512(Exec *x, const Op *op, WideKind kind)
     const int64_t allowed = (x->limit - begin) / rotation; /* the bundle behind passes the limit */
     bool has_poison = w->a_poison != 0;
     AmpRun result = AMP_RUN_DONE;
+    const Op *last = op;
     while (op != end) {
         const Op *aux = op + 1;
         uint64_t out;
@@ -245,6 +246,7 @@ AVX512_INLINE AmpRun run_avx512(Exec *x, const Op *op, WideKind kind)
             break;
         }
         issued++;
+        last = op;
         bool is_plain = has_poison || !run_main_fast(x, op, &pace, sram);
         if (__builtin_expect(is_plain, 0)) {
             close_pace(x, &pace);
@@ -282,7 +284,10 @@ AVX512_INLINE AmpRun run_avx512(Exec *x, const Op *op, WideKind kind)
     wide_store(w, sums);
     tile->amp_instructions += issued;
     tile->instructions += issued;
-    if (result == AMP_RUN_DONE) {
+    if (issued > 0) {
+        x->pc = page_address + 4 * (uint32_t)(last - page->op);
+    }
+    if (result == AMP_RUN_DONE || tile->stop == TILE_STOP_LIMIT) {
         x->cycle = begin + issued * rotation;
         x->next_pc = page_address + 4 * (uint32_t)(op - page->op);
     }

@@ -6,16 +6,16 @@
 #include "machine/exec.h"
 
 typedef enum NumberClass {
-    CLASS_SIGNALLING_NAN = 1,
-    CLASS_QUIET_NAN = 2,
-    CLASS_NEGATIVE_INFINITY = 3,
-    CLASS_NEGATIVE_NORMAL = 4,
-    CLASS_NEGATIVE_ZERO = 5,
-    CLASS_POSITIVE_ZERO = 6,
-    CLASS_POSITIVE_NORMAL = 7,
-    CLASS_POSITIVE_INFINITY = 8,
-    CLASS_NEGATIVE_SUBNORMAL = 9,
-    CLASS_POSITIVE_SUBNORMAL = 10,
+    NUMBER_SIGNALLING_NAN = 1,
+    NUMBER_QUIET_NAN = 2,
+    NUMBER_NEGATIVE_INFINITY = 3,
+    NUMBER_NEGATIVE_NORMAL = 4,
+    NUMBER_NEGATIVE_ZERO = 5,
+    NUMBER_POSITIVE_ZERO = 6,
+    NUMBER_POSITIVE_NORMAL = 7,
+    NUMBER_POSITIVE_INFINITY = 8,
+    NUMBER_NEGATIVE_SUBNORMAL = 9,
+    NUMBER_POSITIVE_SUBNORMAL = 10,
 } NumberClass;
 
 /* An IEEE pattern of `bits` bits with `fraction` of them below the exponent. */
@@ -25,18 +25,18 @@ static NumberClass class_of(uint32_t pattern, int bits, int fraction)
     uint32_t magnitude = pattern & ((1u << (bits - 1)) - 1);
     uint32_t infinity = (1u << (bits - 1)) - (1u << fraction);
     if (magnitude > infinity) {
-        return (magnitude >> (fraction - 1) & 1) != 0 ? CLASS_QUIET_NAN : CLASS_SIGNALLING_NAN;
+        return (magnitude >> (fraction - 1) & 1) != 0 ? NUMBER_QUIET_NAN : NUMBER_SIGNALLING_NAN;
     }
     if (magnitude == infinity) {
-        return is_negative ? CLASS_NEGATIVE_INFINITY : CLASS_POSITIVE_INFINITY;
+        return is_negative ? NUMBER_NEGATIVE_INFINITY : NUMBER_POSITIVE_INFINITY;
     }
     if (magnitude == 0) {
-        return is_negative ? CLASS_NEGATIVE_ZERO : CLASS_POSITIVE_ZERO;
+        return is_negative ? NUMBER_NEGATIVE_ZERO : NUMBER_POSITIVE_ZERO;
     }
     if (magnitude >> fraction == 0) {
-        return is_negative ? CLASS_NEGATIVE_SUBNORMAL : CLASS_POSITIVE_SUBNORMAL;
+        return is_negative ? NUMBER_NEGATIVE_SUBNORMAL : NUMBER_POSITIVE_SUBNORMAL;
     }
-    return is_negative ? CLASS_NEGATIVE_NORMAL : CLASS_POSITIVE_NORMAL;
+    return is_negative ? NUMBER_NEGATIVE_NORMAL : NUMBER_POSITIVE_NORMAL;
 }
 
 /* No infinities, no -0; 0x80 is the NaN (6.1). */
@@ -44,22 +44,22 @@ static NumberClass class_of_f8(uint32_t code, F8Format format)
 {
     bool is_negative = code >> 7 != 0;
     if (code == F8_NAN) {
-        return CLASS_QUIET_NAN;
+        return NUMBER_QUIET_NAN;
     }
     if (code == 0) {
-        return CLASS_POSITIVE_ZERO;
+        return NUMBER_POSITIVE_ZERO;
     }
     if ((code & 0x7f) >> format.mantissa_bits == 0) {
-        return is_negative ? CLASS_NEGATIVE_SUBNORMAL : CLASS_POSITIVE_SUBNORMAL;
+        return is_negative ? NUMBER_NEGATIVE_SUBNORMAL : NUMBER_POSITIVE_SUBNORMAL;
     }
-    return is_negative ? CLASS_NEGATIVE_NORMAL : CLASS_POSITIVE_NORMAL;
+    return is_negative ? NUMBER_NEGATIVE_NORMAL : NUMBER_POSITIVE_NORMAL;
 }
 
 static bool out_class(Exec *x, const Op *op, const NumberClass *element, int count)
 {
     uint32_t result = 0;
     for (int i = 0; i < count; i++) {
-        bool is_known = element[i] == CLASS_QUIET_NAN || element[i] == CLASS_NEGATIVE_ZERO;
+        bool is_known = element[i] == NUMBER_QUIET_NAN || element[i] == NUMBER_NEGATIVE_ZERO;
         if (!is_known && x->out_poison == 0 &&
             !EXEC_ASSUME(x, NUMBER_CLASS, "%s of element %d",
                          isa_form((InsnCode)op->code)->mnemonic, i)) {

@@ -1,5 +1,5 @@
-/* Loads into aux registers and the paced accesses of isa/semantics.md 4.2, inline: exec_memory.c runs them one by one,
- * exec_amp_wide.c beside matrix instructions. Private to the room.
+/* Loads into aux registers and the paced accesses of isa/semantics.md 4.2, inline: exec_memory.c runs them one by one
+ * (exec_amp_run.c has its own, which leave what is out of the ordinary to these). Private to the room.
  */
 #pragma once
 #include "machine/exec.h"

@@ -504,6 +504,13 @@ static void take_calls(struct WatchSet *set, const Package *package)
     }
 }
 
+void watch_mark_code(struct WatchSet *set, PhysTile tile, uint32_t address, uint32_t bytes)
+{
+    for (uint32_t at = 0; set->code && at < bytes && address + at < SRAM_REGION1; at += 4) {
+        mark_code(set->code + (size_t)tile.id * CODE_BITS_WORDS, address + at);
+    }
+}
+
 void watch_describe(struct WatchSet *set, const Package *package)
 {
     if ((set->checks & CHECK_BUFFERS) != 0 && package->calls.len > 0) {
@@ -515,13 +522,8 @@ void watch_describe(struct WatchSet *set, const Package *package)
         for (int32_t s = image->segment_first; s < image->segment_first + image->segment_count;
              s++) {
             const Segment *segment = &package->segments.at[s];
-            bool is_code =
-                (segment->flags & SEGMENT_EXECUTE) != 0 && (segment->flags & SEGMENT_WRITE) == 0;
-            for (uint32_t at = 0;
-                 is_code && at < segment->memory_bytes && segment->address + at < SRAM_REGION1;
-                 at += 4) {
-                mark_code(set->code + (size_t)image->tile.id * CODE_BITS_WORDS,
-                          segment->address + at);
+            if ((segment->flags & SEGMENT_EXECUTE) != 0 && (segment->flags & SEGMENT_WRITE) == 0) {
+                watch_mark_code(set, image->tile, segment->address, segment->memory_bytes);
             }
         }
     }

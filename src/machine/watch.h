@@ -19,6 +19,8 @@ struct WatchSet *watch_create(uint32_t checks, int threads);
 void watch_destroy(struct WatchSet *set);
 /* Takes code segments, calls and their buffers from a package; copies what it needs. */
 void watch_describe(struct WatchSet *set, const Package *package);
+/* Words that are code, as the check `code` sees it. */
+void watch_mark_code(struct WatchSet *set, PhysTile tile, uint32_t address, uint32_t bytes);
 /* The watch of a thread that is about to run `tile`, which it forgets all others for. */
 struct Watch *watch_begin(struct WatchSet *set, int thread, const TileState *tile);
 

@@ -63,6 +63,13 @@ void workbench_write(Workbench *bench, uint32_t address, const void *bytes, uint
     }
 }
 
+void workbench_mark_code(Workbench *bench, uint32_t address, uint32_t bytes)
+{
+    if (bench->watch) {
+        watch_mark_code(bench->watch, bench->tile.id, address, bytes);
+    }
+}
+
 static bool has_poison(const Workbench *bench)
 {
     return (bench->shared.checks & CHECK_POISON) != 0;

@@ -70,6 +70,8 @@ void workbench_destroy(Workbench *bench);
  * undefined. */
 void workbench_write(Workbench *bench, uint32_t address, const void *bytes, uint32_t len,
                      bool is_defined);
+/* These words are code: a store to them is a fault with the check `code`. */
+void workbench_mark_code(Workbench *bench, uint32_t address, uint32_t bytes);
 /* The word, and whether it is undefined (may be NULL). */
 uint32_t workbench_word(const Workbench *bench, uint32_t address, bool *is_undefined);
 /* $m0..$m11 of a context, or $a0..$a7 of a worker. */
