@@ -173,8 +173,8 @@ static void stock_tool_decodes_it(void)
         "stride = 2048, tail = 16",
         "sourceFiles = [\"add_f16.s\", \"launch.inc\"]",
         "debugLines = [(address = 311552, file = 1, line = 7), ", /* 0x4c100 */
-        "callUses = [(buffers = [(region = \"pixels.shard\", isWritten = false), "
-        "(region = \"sum\", isWritten = true)]), (buffers = [])]",
+        ("callUses = [(buffers = [(region = \"pixels.shard\", isWritten = false), "
+         "(region = \"sum\", isWritten = true)]), (buffers = [])]"),
         "(returnAddress = 311328, physicalTile = 1, uses = 0)]", /* 0x4c020 */
         "tilesUsed = 2, tileBytesMin = 64, tileBytesMedian = 80, tileBytesMax = 96",
     };
