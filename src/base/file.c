@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,51 @@ static void sync_directory_of(const char *path)
     }
 }
 
+enum { READ_FILES_MAX = 4096 };
+/* Files read so far, under the lock. */
+static struct {
+    dev_t device;
+    ino_t inode;
+} read_files[READ_FILES_MAX];
+static int read_count;
+static pthread_mutex_t read_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Index of a file among those, or read_count. */
+static int find_read(dev_t device, ino_t inode)
+{
+    int i = 0;
+    while (i < read_count && (read_files[i].device != device || read_files[i].inode != inode)) {
+        i++;
+    }
+    return i;
+}
+
+void file_note_read(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0) {
+        return;
+    }
+    pthread_mutex_lock(&read_lock);
+    if (find_read(info.st_dev, info.st_ino) == read_count && read_count < READ_FILES_MAX) {
+        read_files[read_count].device = info.st_dev;
+        read_files[read_count++].inode = info.st_ino;
+    }
+    pthread_mutex_unlock(&read_lock);
+}
+
+bool file_was_read(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0) {
+        return false;
+    }
+    pthread_mutex_lock(&read_lock);
+    bool is_found = find_read(info.st_dev, info.st_ino) < read_count;
+    pthread_mutex_unlock(&read_lock);
+    return is_found;
+}
+
 bool file_read(const char *path, isize max_bytes, Arena *arena, Str *out, Error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -81,6 +127,9 @@ bool file_read(const char *path, isize max_bytes, Arena *arena, Str *out, Error 
     }
     bool ok = read_open(fd, path, max_bytes, arena, out, err);
     (void)close(fd);
+    if (ok) {
+        file_note_read(path);
+    }
     return ok;
 }
 

@@ -22,5 +22,9 @@ bool file_write(const char *path, Str bytes, Error *err);
 bool dir_make(const char *path, Error *err);
 /* Can `path` be written? Asked before long work, so that the work is not lost. */
 bool file_probe(const char *path, Error *err);
+/* This process has read `path` with file_read, or noted it as read by somebody else: no output may replace it. Of the first 4096
+ * files. */
+bool file_was_read(const char *path);
+void file_note_read(const char *path);
 /* Both exist and are one file, whatever their names. */
 bool file_is_same(const char *a, const char *b);

@@ -80,7 +80,9 @@ static bool take(void *context, int flag, const char *value, Error *err)
         arguments->is_object = true;
         return true;
     case FLAG_BASE:
-        return cli_int("--base", value, 0, UINT32_MAX, &arguments->base, err);
+        return cli_int("--base", value, 0, UINT32_MAX, &arguments->base, err) &&
+               (arguments->base % 4 == 0 ||
+                error_set(err, ERROR_INPUT, NULL, "option --base: expected a multiple of 4"));
     case FLAG_ENTRY:
         arguments->entry = value;
         return true;

@@ -145,6 +145,9 @@ bool cli_output(const char *output, const char *const *inputs, int input_count, 
                 return error_set(err, ERROR_INPUT, output,
                                  "is an input of this command; choose another output");
         }
+    if (file_was_read(output))
+        return error_set(err, ERROR_INPUT, output,
+                         "is an input of this command; choose another output");
     return file_probe(output, err);
 }
 

@@ -1,10 +1,12 @@
 /* The C preprocessor as a child process: text through a pipe, messages straight to standard error. */
 #include "cli/preprocess.h"
+#include "base/file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,6 +41,30 @@ static bool drain(int fd, isize max_bytes, Writer *text)
     }
 }
 
+/* Files that cpp read, from its line markers: `# 12 "name" ...`. */
+static void note_files(Str text, Arena scratch)
+{
+    while (text.len > 0) {
+        Str line = str_cut(&text, '\n');
+        if (str_starts(line, S("# "))) {
+            str_cut(&line, '"');
+            Str name = str_cut(&line, '"');
+            Arena trial = scratch;
+            if (name.len > 0 && name.at[0] != '<') {
+                file_note_read(str_copy(name, &trial).at);
+            }
+        }
+    }
+}
+
+/* cpp has no bounds of its own (an endless device as an include). */
+static void limit_child(pid_t child)
+{
+    const struct rlimit seconds = {20, 20}, bytes = {(rlim_t)2 << 30, (rlim_t)2 << 30};
+    (void)prlimit(child, RLIMIT_CPU, &seconds, NULL);
+    (void)prlimit(child, RLIMIT_AS, &bytes, NULL);
+}
+
 bool preprocess(const char *path, const char *const *arguments, int count, isize max_bytes,
                 Arena *arena, Str *out, Error *err)
 {
@@ -63,6 +89,7 @@ bool preprocess(const char *path, const char *const *arguments, int count, isize
         return error_set(err, ERROR_INPUT, path,
                          "cannot run cpp; expected the C preprocessor in PATH");
     }
+    limit_child(child);
     Writer text = writer_buffer(arena);
     bool is_complete = drain(ends[0], max_bytes, &text);
     close(ends[0]);
@@ -80,5 +107,6 @@ bool preprocess(const char *path, const char *const *arguments, int count, isize
         return error_set(err, ERROR_INPUT, path, "cpp failed");
     }
     *out = writer_text(&text);
+    note_files(*out, *arena);
     return true;
 }
