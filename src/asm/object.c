@@ -176,7 +176,7 @@ static void keep_reached(Link *link, int32_t first, Arena scratch)
     int32_t *head = arena_array(&scratch, int32_t, count + 1);
     int32_t *next = arena_array(&scratch, int32_t, total + 1);
     int32_t *first_reloc = arena_array(&scratch, int32_t, link->object_count + 1);
-    int32_t *todo = arena_array(&scratch, int32_t, count + 1);
+    int32_t *pending = arena_array(&scratch, int32_t, count + 1);
     for (int o = 0; o < link->object_count; o++) {
         const Object *object = &link->objects[o];
         first_reloc[o + 1] = first_reloc[o] + (int32_t)object->relocs.len;
@@ -186,18 +186,18 @@ static void keep_reached(Link *link, int32_t first, Arena scratch)
             head[section] = first_reloc[o] + r + 1;
         }
     }
-    int32_t todo_count = 0;
+    int32_t pending_count = 0;
     link->out->is_kept[first] = true;
-    todo[todo_count++] = first;
-    while (todo_count > 0) {
-        int32_t section = todo[--todo_count];
+    pending[pending_count++] = first;
+    while (pending_count > 0) {
+        int32_t section = pending[--pending_count];
         int o = link->object_of[section];
         for (int32_t r = head[section]; r > 0; r = next[r]) {
             const Reloc *reloc = &link->objects[o].relocs.at[r - 1 - first_reloc[o]];
             int32_t reached = section_of(link, o, reloc->symbol);
             if (reached >= 0 && !link->out->is_kept[reached]) {
                 link->out->is_kept[reached] = true;
-                todo[todo_count++] = reached;
+                pending[pending_count++] = reached;
             }
         }
     }

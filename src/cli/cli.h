@@ -5,6 +5,7 @@
  * Results on stdout, progress and errors on stderr, exit codes of product.md 4.
  */
 #pragma once
+#include "asm/asm.h"
 #include "base/base.h"
 #include "isa/flags.h"
 
@@ -45,6 +46,8 @@ bool cli_unknown(const char *flag, const char *text, bool *is_assumed, Error *er
     "fault (default) or assume: at what nobody documented, stop or go on (docs/machine.md)"
 /* One line on standard error that names the assumptions a run needed; nothing for an empty list. */
 void cli_report_assumed(Str names);
+/* `NAME=INTEGER` or `NAME` (1) of option -D. */
+bool cli_define(const char *text, AsmDefine *out, Error *err);
 /* A list of the machine's checks (checks_parse), or an ERROR_INPUT that names the flag. */
 bool cli_checks(const char *flag, const char *text, uint32_t *checks, Error *err);
 /* Before long work: `output` can be written and is not `input`, nor a file of the checkpoint directory `input`. */

@@ -57,16 +57,7 @@ static bool take_define(AsmArguments *arguments, const char *value, Error *err)
                          OPTIONS_MAX);
     }
     arguments->define_text[arguments->define_count] = value;
-    AsmDefine *define = &arguments->define[arguments->define_count++];
-    Str rest = str_of(value);
-    define->name = str_cut(&rest, '=');
-    define->value = 1;
-    bool has_value = str_find(str_of(value), '=', 0) >= 0;
-    if (define->name.len == 0 || (has_value && !str_to_int(rest, &define->value))) {
-        return error_set(err, ERROR_INPUT, NULL, "option -D: expected NAME=INTEGER, found %s",
-                         value);
-    }
-    return true;
+    return cli_define(value, &arguments->define[arguments->define_count++], err);
 }
 
 static bool take(void *context, int flag, const char *value, Error *err)

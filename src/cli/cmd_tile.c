@@ -175,13 +175,8 @@ static bool parse_defines(Job *job, AsmDefineSpan *out, Error *err)
     const Texts *texts = &job->flags->defines;
     *out = (AsmDefineSpan){arena_array(&job->keep, AsmDefine, texts->count + 1), texts->count};
     for (int i = 0; i < texts->count; i++) {
-        Str rest = str_of(texts->at[i]);
-        bool has_value = str_find(rest, '=', 0) >= 0;
-        AsmDefine *define = &out->at[i];
-        *define = (AsmDefine){.name = str_cut(&rest, '='), .value = 1};
-        if (define->name.len == 0 || (has_value && !str_to_int(rest, &define->value))) {
-            return error_set(err, ERROR_INPUT, NULL, "option -D: expected NAME=INTEGER, found %s",
-                             texts->at[i]);
+        if (!cli_define(texts->at[i], &out->at[i], err)) {
+            return false;
         }
     }
     return true;

@@ -118,6 +118,15 @@ bool cli_checks(const char *flag, const char *text, uint32_t *checks, Error *err
     return checks_parse(str_of(text), checks, err) || error_context(err, "option %s", flag);
 }
 
+bool cli_define(const char *text, AsmDefine *out, Error *err)
+{
+    Str rest = str_of(text);
+    bool has_value = str_find(rest, '=', 0) >= 0;
+    *out = (AsmDefine){.name = str_cut(&rest, '='), .value = 1};
+    return (out->name.len > 0 && (!has_value || str_to_int(rest, &out->value))) ||
+           error_set(err, ERROR_INPUT, NULL, "option -D: expected NAME=INTEGER, found %s", text);
+}
+
 bool cli_unknown(const char *flag, const char *text, bool *is_assumed, Error *err)
 {
     *is_assumed = str_equal(str_of(text), S("assume"));

@@ -2,27 +2,12 @@
  * plausible counts, sources and addresses, now and then of any word. The phase must end well or with a named fault, without a
  * sanitizer's word (libFuzzer target; `make fuzz`).
  */
+#include "bytes.h"
 #include "machine/fabric_bench.h"
 
 enum { TILES = 6, WORDS_MAX = 40 };
 
 static const int tiles[TILES] = {0, 1, 2, 64, 66, 1471};
-
-/* The input; zeros behind its end. */
-typedef struct Bytes {
-    const uint8_t *at;
-    size_t len, next;
-} Bytes;
-
-static uint32_t take(Bytes *bytes, int count)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < count; i++) {
-        uint32_t byte = bytes->next < bytes->len ? bytes->at[bytes->next++] : 0;
-        value |= byte << (8 * i);
-    }
-    return value;
-}
 
 /* Mux value: a used tile, paired or not, nobody, the host; seldom anything. */
 static uint32_t source_of(Bytes *bytes)

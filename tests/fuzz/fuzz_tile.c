@@ -3,6 +3,7 @@
  * undocumented points as faults and as assumed. Whatever happens must end in a stop with a named fault, a sync or the limit,
  * without a sanitizer's word (libFuzzer target; `make fuzz`).
  */
+#include "bytes.h"
 #include "machine/tile.h"
 #include <stdlib.h>
 #include <string.h>
@@ -17,22 +18,6 @@ enum {
     WORDS_MAX = 400,
     LIMIT_CYCLES = 4000,
 };
-
-/* The input; zeros behind its end. */
-typedef struct Bytes {
-    const uint8_t *at;
-    size_t len, next;
-} Bytes;
-
-static uint32_t take(Bytes *bytes, int count)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < count; i++) {
-        uint32_t byte = bytes->next < bytes->len ? bytes->at[bytes->next++] : 0;
-        value |= byte << (8 * i);
-    }
-    return value;
-}
 
 typedef struct Program {
     Bytes *bytes;
