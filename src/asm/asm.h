@@ -124,6 +124,17 @@ typedef struct AsmIncludes {
     bool (*find)(void *context, Str name, Str *text, Error *err);
 } AsmIncludes;
 
+/* Where included files lie: beside the source, then in the other folders. context of asm_find_file. */
+typedef struct AsmFolders {
+    Str own; /* of the source, with its slash; may be empty */
+    const char *const *other;
+    int other_count;
+    Arena *arena;
+} AsmFolders;
+enum { ASM_TEXT_BYTES_MAX = 16 << 20 };
+/* For AsmIncludes.find; the error is the one about the place beside the source. */
+bool asm_find_file(void *folders, Str name, Str *text, Error *err);
+
 typedef struct AsmOptions {
     AsmDefineSpan defines;
     const AsmIncludes *includes; /* NULL: no file can be included */

@@ -6,6 +6,26 @@
  */
 #include "asm/parts.h"
 #include "base/bits.h"
+#include "base/file.h"
+
+bool asm_find_file(void *context, Str name, Str *text, Error *err)
+{
+    AsmFolders *folders = context;
+    bool is_absolute = str_starts(name, S("/"));
+    Str path = str_format(folders->arena, "%.*s%.*s", is_absolute ? 0 : (int)folders->own.len,
+                          folders->own.at, STR_ARG(name));
+    if (file_read(path.at, ASM_TEXT_BYTES_MAX, folders->arena, text, err)) {
+        return true;
+    }
+    for (int i = 0; i < folders->other_count && !is_absolute; i++) {
+        Error ignored = {0};
+        path = str_format(folders->arena, "%s/%.*s", folders->other[i], STR_ARG(name));
+        if (file_read(path.at, ASM_TEXT_BYTES_MAX, folders->arena, text, &ignored)) {
+            return true;
+        }
+    }
+    return false;
+}
 
 /* `#if` and its kind would change what is assembled; taken as a comment they would vanish without a word. */
 static bool is_preprocessor_line(Str text, isize at)

@@ -69,6 +69,15 @@ Str str_slice(Str s, isize begin, isize end)
     return s.at == NULL ? s : (Str){s.at + begin, end - begin};
 }
 
+isize str_folder_len(Str path)
+{
+    isize at = path.len;
+    while (at > 0 && path.at[at - 1] != '/') {
+        at--;
+    }
+    return at;
+}
+
 Str str_trim(Str s)
 {
     isize begin = 0, end = s.len;

@@ -18,6 +18,8 @@ int str_compare(Str a, Str b);
 bool str_starts(Str s, Str prefix);
 bool str_ends(Str s, Str suffix);
 Str str_slice(Str s, isize begin, isize end);
+/* Length of the part of a path up to and with its last slash; 0 without one. */
+isize str_folder_len(Str path);
 Str str_trim(Str s);
 /* Cuts up to the next `separator`; returns the part before it and moves *rest behind it. */
 Str str_cut(Str *rest, char separator);

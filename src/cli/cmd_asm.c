@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPTIONS_MAX = 64, INPUTS_MAX = 256, TEXT_BYTES_MAX = 16 << 20 };
+enum { OPTIONS_MAX = 64, INPUTS_MAX = 256 };
 
 typedef struct AsmArguments {
     const char *input[INPUTS_MAX], *output, *entry;
@@ -111,32 +111,6 @@ static bool take(void *context, int flag, const char *value, Error *err)
     return true;
 }
 
-typedef struct IncludeContext {
-    const AsmArguments *arguments;
-    Str folder; /* of the source, with its slash */
-    Arena *arena;
-} IncludeContext;
-
-/* Beside the source, then in the directories of -I; the first error is the one about the place beside the source. */
-static bool find_include(void *context, Str name, Str *text, Error *err)
-{
-    IncludeContext *include = context;
-    bool is_absolute = str_starts(name, S("/"));
-    Str path = str_format(include->arena, "%.*s%.*s", is_absolute ? 0 : (int)include->folder.len,
-                          include->folder.at, STR_ARG(name));
-    if (file_read(path.at, TEXT_BYTES_MAX, include->arena, text, err)) {
-        return true;
-    }
-    for (int i = 0; i < include->arguments->folder_count && !is_absolute; i++) {
-        Error ignored = {0};
-        path = str_format(include->arena, "%s/%.*s", include->arguments->folder[i], STR_ARG(name));
-        if (file_read(path.at, TEXT_BYTES_MAX, include->arena, text, &ignored)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void print_messages(const AsmMessageVec *messages, Arena scratch)
 {
     Writer writer = writer_file(STDERR_FILENO, &scratch);
@@ -157,7 +131,7 @@ static bool preprocess_source(const AsmArguments *arguments, const char *path, A
     for (int i = 0; i < arguments->define_count; i++) {
         option[count++] = str_format(arena, "-D%s", arguments->define_text[i]).at;
     }
-    return preprocess(path, option, count, TEXT_BYTES_MAX, arena, text, err);
+    return preprocess(path, option, count, ASM_TEXT_BYTES_MAX, arena, text, err);
 }
 
 /* Reads or assembles one input. False: messages are printed, or *err is filled. */
@@ -182,12 +156,11 @@ static bool load(const AsmArguments *arguments, const char *path, Arena *keep, A
     if (is_preprocessed && !preprocess_source(arguments, path, keep, &text, err)) {
         return false;
     }
-    isize slash = name.len;
-    while (slash > 0 && name.at[slash - 1] != '/') {
-        slash--;
-    }
-    IncludeContext include = {arguments, str_slice(name, 0, slash), keep};
-    AsmIncludes includes = {&include, find_include};
+    AsmFolders folders = {.own = str_slice(name, 0, str_folder_len(name)),
+                          .other = arguments->folder,
+                          .other_count = arguments->folder_count,
+                          .arena = keep};
+    AsmIncludes includes = {&folders, asm_find_file};
     AsmDefine define[OPTIONS_MAX];
     memcpy(define, arguments->define, sizeof define);
     AsmOptions options = {.defines = {define, arguments->define_count},

@@ -3,31 +3,6 @@
 #include "base/file.h"
 #include "debug/debug.h"
 
-enum { SOURCE_BYTES_MAX = 16 << 20 };
-
-typedef struct IncludeContext {
-    Str folder; /* of the source, with its slash */
-    Arena *arena;
-} IncludeContext;
-
-static bool find_include(void *context, Str name, Str *text, Error *err)
-{
-    IncludeContext *include = context;
-    bool is_absolute = str_starts(name, S("/"));
-    Str path = str_format(include->arena, "%.*s%.*s", is_absolute ? 0 : (int)include->folder.len,
-                          include->folder.at, STR_ARG(name));
-    return file_read(path.at, SOURCE_BYTES_MAX, include->arena, text, err);
-}
-
-static isize behind_slash(Str path)
-{
-    isize at = path.len;
-    while (at > 0 && path.at[at - 1] != '/') {
-        at--;
-    }
-    return at;
-}
-
 static uint32_t count_lines(Str text)
 {
     uint32_t lines = 1;
@@ -40,8 +15,8 @@ static uint32_t count_lines(Str text)
 static bool add_text(Target *target, Str file, Str text, AsmDefineSpan defines, Arena *keep,
                      Arena scratch, Error *err)
 {
-    IncludeContext include = {str_slice(file, 0, behind_slash(file)), keep};
-    AsmIncludes includes = {&include, find_include};
+    AsmFolders folders = {.own = str_slice(file, 0, str_folder_len(file)), .arena = keep};
+    AsmIncludes includes = {&folders, asm_find_file};
     target->text[target->count] = text;
     target->line_count[target->count] = count_lines(text);
     AsmOptions options = {.defines = defines, .includes = &includes, .flags = target->flags};
@@ -225,7 +200,7 @@ static bool find_entry(const TargetOptions *options, const Target *target, uint3
         }
     } else {
         Str path = str_of(options->paths[0]);
-        Str name = str_slice(path, behind_slash(path), path.len);
+        Str name = str_slice(path, str_folder_len(path), path.len);
         name = str_ends(name, S(".s")) ? str_slice(name, 0, name.len - 2) : name;
         (void)object_find(target->object, target->count, &target->code, name, entry);
     }
@@ -279,7 +254,7 @@ bool target_build(const TargetOptions *options, Arena *keep, Arena scratch, Targ
                     .flags = options->flags};
     for (int i = 0; i < options->path_count; i++) {
         Str text;
-        if (!file_read(options->paths[i], SOURCE_BYTES_MAX, keep, &text, err) ||
+        if (!file_read(options->paths[i], ASM_TEXT_BYTES_MAX, keep, &text, err) ||
             !add_text(out, str_of(options->paths[i]), text, options->defines, keep, scratch, err)) {
             return false;
         }
