@@ -114,8 +114,9 @@ static bool run_exchange(Pipeline *p, Arena scratch)
                          "does not fit: kernels and program need %u bytes, the support grant is %u",
                          taken, r->work.support_bytes);
     r->problem.row_bytes_max = r->work.support_bytes - taken;
-    if (!exchange_solve(&r->problem, p->options->threads, p->keep, scratch, &r->schedule, p->err) ||
-        !exchange_check(&r->problem, &r->schedule, scratch, p->err))
+    ExchangeOptions options = {.threads = p->options->threads};
+    if (!exchange_solve(&r->problem, &options, p->keep, scratch, &r->schedule, p->err) ||
+        !exchange_check(&r->problem, &r->schedule, p->options->threads, scratch, p->err))
         return false;
     int32_t phase = 0;
     for (isize s = 0; s < r->work.steps.len; s++) {
@@ -123,7 +124,8 @@ static bool run_exchange(Pipeline *p, Arena scratch)
         if (step->kind != WORK_PHASE)
             continue;
         r->scheduled_exchange_cycles += (int64_t)step->repeats * r->schedule.horizon[phase];
-        r->bound_exchange_cycles += (int64_t)step->repeats * r->schedule.bound[phase];
+        r->bound_exchange_cycles +=
+            (int64_t)step->repeats * r->schedule.bounds[phase].chosen.events;
         phase++;
     }
     return true;

@@ -56,9 +56,14 @@ static Event bound_of(const ExchangeProblem *problem, const ExchangePhase *phase
     return (Event)min_i64(bound, INT32_MAX);
 }
 
-void exchange_bounds(const ExchangeProblem *problem, Arena scratch, Event *bound_per_phase)
+void exchange_bounds(const ExchangeProblem *problem, const ExchangeMessageVec *messages,
+                     int threads, Arena scratch, ExchangeBounds *out)
 {
+    (void)messages;
+    (void)threads;
     for (isize i = 0; i < problem->phases.len; i++) {
-        bound_per_phase[i] = bound_of(problem, &problem->phases.at[i], scratch);
+        Event events = bound_of(problem, &problem->phases.at[i], scratch);
+        out[i] = (ExchangeBounds){.ordinary = {.events = events}};
+        out[i].chosen = out[i].paired = out[i].ordinary;
     }
 }

@@ -63,7 +63,7 @@ static bool check_range(const Check *check, PhysTile tile, uint32_t address, uin
 static bool check_transfer(Check *check, int32_t i, Arena *arena)
 {
     const ExchangeTransfer *t = &check->problem->transfers.at[i];
-    Event start = check->schedule->start[i];
+    Event start = check->schedule->messages.at[i].start;
     if (t->words == 0 || t->words > FABRIC_MESSAGE_WORDS_MAX) {
         return broken(check, "X14", t->source.id, start, "message length is not in 1..4148 words");
     }
@@ -281,17 +281,17 @@ static bool check_row(const Check *check, const Row *row, const TileParts *parts
         row->word_first + (int64_t)row->word_count > schedule->words.len) {
         return broken(check, "X16", tile, 0, "row does not begin on an even word of the row words");
     }
-    RowSendVec sends = {0};
-    RowControlVec decoded = {0};
-    Event end = 0;
-    if (!row_decode(&schedule->words.at[row->word_first], row->word_count, &sends, &decoded, &end,
-                    &scratch, check->err)) {
+    RowScript script;
+    if (!row_decode(&schedule->words.at[row->word_first], row->word_count, &script, &scratch,
+                    check->err)) {
         check->err->code = ERROR_NO;
         return error_context(check->err, "phase %d, tile L%d", check->phase, tile_of(row->tile).id);
     }
-    sort_stable(decoded.at, decoded.len, sizeof *decoded.at, compare_controls, NULL, scratch);
-    if (!compare_sends(check, tile, &parts->sends, &sends) ||
-        !compare_row_controls(check, tile, controls, &decoded)) {
+    Event end = script.end;
+    sort_stable(script.controls.at, script.controls.len, sizeof(RowControl), compare_controls, NULL,
+                scratch);
+    if (!compare_sends(check, tile, &parts->sends, &script.sends) ||
+        !compare_row_controls(check, tile, controls, &script.controls)) {
         return false;
     }
     for (isize i = 0; i < parts->sends.len; i++) {
@@ -347,7 +347,8 @@ static bool check_bytes(const Check *check, int tile, const TileParts *parts, Ar
     for (isize i = 0; i < touches.len; i++) {
         const Touch *touch = &touches.at[i];
         if (touch->begin < (touch->is_write ? touched_end : written_end)) {
-            return broken(check, "X12/S6", tile, check->schedule->start[touch->transfer],
+            return broken(check, "X12/S6", tile,
+                          check->schedule->messages.at[touch->transfer].start,
                           "two transfers share bytes that one of them writes");
         }
         touched_end = touch->end > touched_end ? touch->end : touched_end;
@@ -393,16 +394,18 @@ static bool check_phase(Check *check, isize *row, Arena scratch)
         }
         horizon = at->end > horizon ? at->end : horizon;
     }
-    if (horizon != schedule->horizon[check->phase] || schedule->bound[check->phase] > horizon) {
+    if (horizon != schedule->horizon[check->phase] ||
+        schedule->bounds[check->phase].chosen.events > horizon) {
         return broken(check, "S10", 0, horizon,
                       "the phase's horizon is not its last row end, or is below its bound");
     }
     return true;
 }
 
-bool exchange_check(const ExchangeProblem *problem, const Schedule *schedule, Arena scratch,
-                    Error *err)
+bool exchange_check(const ExchangeProblem *problem, const Schedule *schedule, int threads,
+                    Arena scratch, Error *err)
 {
+    (void)threads;
     Check check = {.problem = problem, .schedule = schedule, .err = err};
     if (problem->row_range.end > SRAM_REGION1) {
         return error_set(err, ERROR_NO, NULL, "X11: rows reach to 0x%x, not fetchable from 0x%x on",

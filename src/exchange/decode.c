@@ -93,9 +93,9 @@ static bool add_items(const RowStep *step, bool is_merged, Event now, RowSendVec
     return true;
 }
 
-bool row_decode(const uint32_t *words, isize count, RowSendVec *sends, RowControlVec *controls,
-                Event *end, Arena *arena, Error *err)
+bool row_decode(const uint32_t *words, isize count, RowScript *out, Arena *arena, Error *err)
 {
+    *out = (RowScript){0};
     Event now = 0;
     for (isize at = 0; at < count;) {
         RowStep step;
@@ -113,17 +113,17 @@ bool row_decode(const uint32_t *words, isize count, RowSendVec *sends, RowContro
                 return error_set(err, ERROR_INPUT, NULL,
                                  "S10: %td words behind `br m10` of the row", count - at - 1);
             }
-            *end = now;
+            out->end = now;
             return true;
         }
-        if (step.is_send && !add_items(&step, step.words == 2, now, sends, arena)) {
+        if (step.is_send && !add_items(&step, step.words == 2, now, &out->sends, arena)) {
             return error_set(err, ERROR_INPUT, NULL,
                              "S10: word %td of the row continues no stream at event %d", at, now);
         }
         for (int i = 0; i < step.control_count; i++) {
             RowControl control = step.control[i];
             control.event += now;
-            *vec_push(controls, arena) = control;
+            *vec_push(&out->controls, arena) = control;
         }
         now += step.events;
         at += step.words;

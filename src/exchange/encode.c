@@ -253,9 +253,12 @@ static void write_piece(const Piece *piece, RowWordVec *out, Arena *arena)
     }
 }
 
-bool row_encode(const RowSend *sends, isize send_count, const RowControl *controls,
-                isize control_count, Event end, RowWordVec *out, Arena *arena, Event *at)
+bool row_encode(const RowScript *script, RowWordVec *out, Arena *arena, Event *at)
 {
+    const RowSend *sends = script->sends.at;
+    const RowControl *controls = script->controls.at;
+    isize send_count = script->sends.len, control_count = script->controls.len;
+    Event end = script->end;
     Encoder encoder = {.arena = arena};
     isize next = 0;
     for (isize s = 0; s <= send_count; s++) {

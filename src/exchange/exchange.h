@@ -18,17 +18,33 @@ typedef struct ExchangeReceiver {
 } ExchangeReceiver;
 VEC(ExchangeReceiver);
 
+/* Bytes from one tile to one or more tiles, in every iteration of the phase. Transfers of a phase are in program order:
+ * where two of them touch the same bytes of a tile and one writes, the later one starts behind the completion of the
+ * earlier one (S6). The sender may be among several receivers (loopback, exchange.md 8). */
 typedef struct ExchangeTransfer {
     PhysTile source;
-    uint32_t address; /* byte address, multiple of 4 */
+    uint32_t address; /* byte address without offset, multiple of 4 */
     uint32_t words;   /* 1..FABRIC_MESSAGE_WORDS_MAX */
     int32_t receiver_first, receiver_count;
+    int32_t
+        move; /* index in ExchangeProblem.moves: the source moves with the iterations; 0: it does not */
     Provenance provenance;
 } ExchangeTransfer;
 VEC(ExchangeTransfer);
 
+/* Byte offsets of a moving source, one an iteration: reads address + offsets.at[first + iteration]. */
+typedef struct ExchangeMove {
+    int32_t first, count;
+} ExchangeMove;
+VEC(ExchangeMove);
+
+typedef int32_t ExchangeOffset;
+VEC(ExchangeOffset);
+
 typedef struct ExchangePhase {
     int32_t transfer_first, transfer_count;
+    int32_t
+        iterations; /* of the Repeat around it; 0 counts as 1. Every move of the phase has as many offsets. */
     Provenance provenance;
 } ExchangePhase;
 VEC(ExchangePhase);
@@ -37,46 +53,129 @@ typedef struct ExchangeProblem {
     ExchangePhaseVec phases;
     ExchangeTransferVec transfers;
     ExchangeReceiverVec receivers;
+    ExchangeMoveVec moves; /* index 0 unused */
+    ExchangeOffsetVec offsets;
     uint32_t row_bytes_max; /* per tile, sum over phases */
     AddrRange row_range;    /* where rows will live: no transfer may touch its groups (X10) */
 } ExchangeProblem;
+
+/* A transfer as it is sent: whole, or cut into several stretches (exchange.md 8: loopback whose controls would collide with
+ * its own start). The messages of a transfer tile its words. */
+typedef struct ExchangeMessage {
+    int32_t transfer;
+    uint32_t word_first, words;
+    Event start;
+    bool is_paired; /* 64-bit items: words / 2 of them (exchange.md 5) */
+} ExchangeMessage;
+VEC(ExchangeMessage);
 
 /* One tile's row in one phase. */
 typedef struct Row {
     int32_t phase;
     PhysTile tile;
     int32_t word_first,
-        word_count; /* into Schedule.words; the last is `br m10`; even alignment starts at the row's first word */
+        word_count; /* into Schedule.words; the last is `br m10`; even alignment starts at the row's first word.
+                       Rows of one tile that have equal words may share them. */
     Event end; /* events until `br m10` */
+    int32_t
+        move; /* != 0: OUTGOING_BASE at entry = m6 = offset of the iteration - least offset (row_base) */
+    int32_t patch_first,
+        patch_count; /* Schedule.patches: words that are written before every iteration */
 } Row;
 VEC(Row);
+
+/* Word of a row whose item address moves: its address field holds that of offset 0, and in every iteration the word is
+ * written with the address that the iteration's offset gives (N4: in every iteration, also with offset 0). */
+typedef struct RowPatch {
+    int32_t word; /* index in the row */
+    int32_t move;
+} RowPatch;
+VEC(RowPatch);
 
 typedef uint32_t RowWord;
 VEC(RowWord);
 
+/* What makes a lower bound: exchange-scheduling.md 2. */
+typedef enum BoundKind {
+    BOUND_NONE = 0,
+    BOUND_SEND,    /* transmit lane of a tile, with feasibility and travel of its last message */
+    BOUND_RECEIVE, /* receive lane of a tile, with the receive pipeline */
+    BOUND_CHAIN,   /* forwarding: messages that wait for each other */
+    BOUND_ISSUE,   /* a tile's row has more instructions than events */
+    BOUND_CLIQUE,  /* multicasts of which any two share a receiver */
+    BOUND_KIND_COUNT,
+} BoundKind;
+
+typedef struct ExchangeBound {
+    Event events;
+    BoundKind kind;
+    PhysTile tile; /* that binds; of a clique: a sender; of a chain: the last receiver */
+} ExchangeBound;
+
+/* Of one phase. `chosen` is for the widths of a schedule; the others for all transfers 32 bits wide, and for every transfer
+ * paired that may be (transfer_may_pair). */
+typedef struct ExchangeBounds {
+    ExchangeBound ordinary, paired, chosen;
+    int64_t send_words_max, receive_words_max; /* largest loads of a tile, in words */
+} ExchangeBounds;
+
 typedef struct Schedule {
-    Event *start;   /* per transfer */
-    Event *horizon; /* per phase: max row end */
-    Event *bound;   /* per phase: lower bound (exchange-scheduling.md 2) */
-    RowVec rows;    /* sorted by (phase, physical tile); only tiles that send or receive */
+    ExchangeMessageVec messages; /* sorted by (transfer, word_first) */
+    Event *horizon;              /* per phase: max row end */
+    ExchangeBounds *bounds;      /* per phase */
+    RowVec rows; /* sorted by (phase, physical tile); only tiles that send or receive */
     RowWordVec words;
+    RowPatchVec patches;
 } Schedule;
+
+typedef enum ExchangeWidth {
+    EXCHANGE_WIDTH_AUTO = 0,
+    EXCHANGE_WIDTH_ORDINARY,
+    EXCHANGE_WIDTH_PAIRED
+} ExchangeWidth;
+
+typedef struct ExchangeOptions {
+    int threads;
+    bool is_compact; /* smallest rows before the shortest horizon */
+    int32_t
+        stream_words; /* != 0: waves of that many words a stream (exchange.md 8, chunked streams) */
+    ExchangeWidth width;
+} ExchangeOptions;
 
 /* Only file that sees Work: phases in step order. */
 void exchange_extract(const Work *work, const Placement *placement, Arena *keep,
                       ExchangeProblem *out);
-/* Greedy list scheduling, then row encoding. ERROR_NO when rows exceed the budget ("over by n bytes"). */
-bool exchange_solve(const ExchangeProblem *problem, int threads, Arena *keep, Arena scratch,
-                    Schedule *out, Error *err);
-/* Starts against the rules; rows decode to exactly the schedule. The message names the rule (X1.., S1..), tile and event. */
-bool exchange_check(const ExchangeProblem *problem, const Schedule *schedule, Arena scratch,
-                    Error *err);
-void exchange_bounds(const ExchangeProblem *problem, Arena scratch, Event *bound_per_phase);
+/* List scheduling, then row encoding. ERROR_NO when rows exceed the budget ("over by n bytes"). */
+bool exchange_solve(const ExchangeProblem *problem, const ExchangeOptions *options, Arena *keep,
+                    Arena scratch, Schedule *out, Error *err);
+/* Starts against the rules; rows decode to exactly the schedule. The message names the rule (X1.., S1..), tile, event,
+ * transfer and provenance. `threads` only divides the work. */
+bool exchange_check(const ExchangeProblem *problem, const Schedule *schedule, int threads,
+                    Arena scratch, Error *err);
+/* Lower bounds of every phase. `chosen` follows the messages' widths when `messages` is not NULL, else the ordinary ones. */
+void exchange_bounds(const ExchangeProblem *problem, const ExchangeMessageVec *messages,
+                     int threads, Arena scratch, ExchangeBounds *out);
 void exchange_print(Writer *writer, const ExchangeProblem *problem, const Schedule *schedule);
 bool exchange_parse(Str text, Arena *keep, ExchangeProblem *out, Error *err);
 
+/* May a transfer use 64-bit items (exchange.md 5, eligibility)? Even words, 8-aligned addresses in all iterations, whole
+ * receiving pairs. */
+bool transfer_may_pair(const ExchangeProblem *problem, const ExchangeTransfer *transfer);
+/* Offset of iteration `i` of a move; 0 of move 0. */
+int32_t move_offset(const ExchangeProblem *problem, int32_t move, int32_t i);
+/* What is added to the addresses of sends relative to a moving base (Row.move): the least offset, so that m6 >= 0. */
+int32_t move_least(const ExchangeProblem *problem, int32_t move);
+
 /* Row codec (exchange.md 4.1), for encoder tests and dumps. */
 typedef enum RowStream { ROW_XPIC = 0, ROW_XPIC_PAIRED, ROW_POINTER, ROW_FORMAT } RowStream;
+/* Timed write of OUTGOING_BASE from m6 (moving) or m15 (zero), 13 events; with `sets_incoming` preceded by
+ * `setzi m8, incoming` and a write of INCOMING_BASE, 27 events in all (exchange.md 6.2). */
+typedef struct RowBase {
+    Event event; /* at which it begins */
+    bool is_moving, sets_incoming;
+    uint32_t incoming;
+} RowBase;
+VEC(RowBase);
 typedef struct RowControl {
     Event event;
     RowStream stream;
@@ -89,11 +188,17 @@ typedef struct RowSend {
     uint32_t sctl;
 } RowSend;
 VEC(RowSend);
-/* Sends sorted and disjoint, controls sorted. Appends words ending in `br m10`. False when not encodable (parity, S5): *at
- * says at which event; the caller delays a transfer. */
-bool row_encode(const RowSend *sends, isize send_count, const RowControl *controls,
-                isize control_count, Event end, RowWordVec *out, Arena *arena, Event *at);
+/* What a row does: sends and bases sorted and disjoint, controls sorted by event. Send addresses are in items, relative to the
+ * OUTGOING_BASE in force. */
+typedef struct RowScript {
+    RowSendVec sends;
+    RowControlVec controls;
+    RowBaseVec bases;
+    Event end;
+} RowScript;
+/* Appends words ending in `br m10`. False when not encodable (parity, S5): *at says at which event; the caller delays a
+ * transfer. */
+bool row_encode(const RowScript *script, RowWordVec *out, Arena *arena, Event *at);
 /* Replays a row. False (ERROR_INPUT) on words that are not legal in a row. */
-bool row_decode(const uint32_t *words, isize count, RowSendVec *sends, RowControlVec *controls,
-                Event *end, Arena *arena, Error *err);
+bool row_decode(const uint32_t *words, isize count, RowScript *out, Arena *arena, Error *err);
 void row_print(Writer *writer, const uint32_t *words, isize count);

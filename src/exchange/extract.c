@@ -75,6 +75,8 @@ void exchange_extract(const Work *work, const Placement *placement, Arena *keep,
             add_transfer(work, placement, &work->transfers.at[k], first, keep, out);
         }
         *vec_push(&out->phases, keep) =
-            (ExchangePhase){first, (int32_t)out->transfers.len - first, step->provenance};
+            (ExchangePhase){.transfer_first = first,
+                            .transfer_count = (int32_t)out->transfers.len - first,
+                            .provenance = step->provenance};
     }
 }

@@ -24,7 +24,7 @@ typedef struct SolveWorker {
 typedef struct Solve {
     const ExchangeProblem *problem;
     Event *start;
-    const Event *bound;
+    const ExchangeBounds *bounds;
     PhaseRows *phases;
     SolveWorker *workers;
 } Solve;
@@ -140,7 +140,10 @@ static bool encode_rows(Phase *phase, int32_t index, PhaseRows *rows, Arena *out
         isize control_count = collect_controls(phase, lane, controls);
         RowWordVec words = {0};
         Event at, end = end_of_row(lane);
-        if (!row_encode(sends, send_count, controls, control_count, end, &words, &temporary, &at)) {
+        RowScript script = {.sends = {sends, send_count, send_count},
+                            .controls = {controls, control_count, control_count},
+                            .end = end};
+        if (!row_encode(&script, &words, &temporary, &at)) {
             int32_t late = message_at(lane, at);
             ASSERT(late >= 0);
             phase->messages[late].start_min = phase->start[late] + 1;
@@ -174,7 +177,7 @@ static void solve_phase(void *context, isize index, int worker)
                               &scratch);
     for (int attempt = 0; attempt < DELAY_ATTEMPTS + APART_ATTEMPTS; attempt++) {
         phase.may_merge = attempt < DELAY_ATTEMPTS;
-        phase_schedule(&phase, solve->bound[index], scratch);
+        phase_schedule(&phase, solve->bounds[index].chosen.events, scratch);
         rows->horizon = phase_horizon(&phase);
         if (encode_rows(&phase, (int32_t)index, rows, &solve->workers[worker].out, scratch)) {
             return;
@@ -207,21 +210,22 @@ static bool check_budget(const ExchangeProblem *problem, const Schedule *schedul
     return true;
 }
 
-bool exchange_solve(const ExchangeProblem *problem, int threads, Arena *keep, Arena scratch,
-                    Schedule *out, Error *err)
+bool exchange_solve(const ExchangeProblem *problem, const ExchangeOptions *options, Arena *keep,
+                    Arena scratch, Schedule *out, Error *err)
 {
+    int threads = options->threads;
     if (!inputs_check(problem, scratch, err)) {
         return false;
     }
     isize phase_count = problem->phases.len;
     threads = (int)max_i64(1, min_i64(thread_count(threads), phase_count));
-    *out = (Schedule){.start = arena_array(keep, Event, problem->transfers.len),
-                      .horizon = arena_array(keep, Event, phase_count),
-                      .bound = arena_array(keep, Event, phase_count)};
-    exchange_bounds(problem, scratch, out->bound);
+    *out = (Schedule){.horizon = arena_array(keep, Event, phase_count),
+                      .bounds = arena_array(keep, ExchangeBounds, phase_count)};
+    exchange_bounds(problem, NULL, threads, scratch, out->bounds);
+    Event *start = arena_array(&scratch, Event, problem->transfers.len);
     Solve solve = {.problem = problem,
-                   .start = out->start,
-                   .bound = out->bound,
+                   .start = start,
+                   .bounds = out->bounds,
                    .phases = arena_array(&scratch, PhaseRows, phase_count),
                    .workers = arena_array(&scratch, SolveWorker, threads)};
     isize share = (scratch.end - scratch.at) / (2 * threads + 1);
@@ -230,7 +234,13 @@ bool exchange_solve(const ExchangeProblem *problem, int threads, Arena *keep, Ar
         solve.workers[i].scratch = arena_split(&scratch, share);
     }
     parallel_for(threads, phase_count, 1, solve_phase, &solve);
-    isize row_count = 0, word_count = 0;
+    isize row_count = 0, word_count = 0, transfer_count = problem->transfers.len;
+    out->messages = (ExchangeMessageVec){arena_array(keep, ExchangeMessage, transfer_count),
+                                         transfer_count, transfer_count};
+    for (int32_t i = 0; i < transfer_count; i++) {
+        out->messages.at[i] = (ExchangeMessage){
+            .transfer = i, .words = problem->transfers.at[i].words, .start = start[i]};
+    }
     for (isize i = 0; i < phase_count; i++) {
         PhaseRows *phase = &solve.phases[i];
         if (phase->err.code != ERROR_NONE) {
@@ -238,7 +248,7 @@ bool exchange_solve(const ExchangeProblem *problem, int threads, Arena *keep, Ar
             return false;
         }
         out->horizon[i] = phase->horizon;
-        ASSERT(out->bound[i] <= out->horizon[i]);
+        ASSERT(out->bounds[i].chosen.events <= out->horizon[i]);
         row_count += phase->rows.len;
         word_count += align_up(phase->words.len, 2);
     }

@@ -18,7 +18,7 @@ static void print_transfer(Writer *writer, const ExchangeProblem *problem, const
     write_fmt(writer, "transfer source=%d address=0x%x words=%u", t->source.id, t->address,
               t->words);
     if (schedule != NULL) {
-        write_fmt(writer, " start=%d", schedule->start[index]);
+        write_fmt(writer, " start=%d", schedule->messages.at[index].start);
     }
     for (int32_t i = 0; i < t->receiver_count; i++) {
         const ExchangeReceiver *to = &problem->receivers.at[t->receiver_first + i];
@@ -36,7 +36,8 @@ void exchange_print(Writer *writer, const ExchangeProblem *problem, const Schedu
         const ExchangePhase *phase = &problem->phases.at[i];
         write_fmt(writer, "phase transfers=%d", phase->transfer_count);
         if (schedule != NULL) {
-            write_fmt(writer, " horizon=%d bound=%d", schedule->horizon[i], schedule->bound[i]);
+            write_fmt(writer, " horizon=%d bound=%d", schedule->horizon[i],
+                      schedule->bounds[i].chosen.events);
         }
         write_str(writer, S("\n"));
         for (int32_t k = 0; k < phase->transfer_count; k++) {

@@ -63,9 +63,9 @@ static inline void rig_back_end(Rig *rig, int threads)
     exchange_extract(&r->work, &r->placement, &rig->keep, &r->problem);
     r->problem.row_bytes_max = r->work.support_bytes - emit_fixed_bytes(&rig->library) -
                                emit_program_bytes_max(&r->work, rig->scratch);
-    RIG_CHECK(rig, exchange_solve(&r->problem, threads, &rig->keep, rig->scratch, &r->schedule,
-                                  &rig->err));
-    RIG_CHECK(rig, exchange_check(&r->problem, &r->schedule, rig->scratch, &rig->err));
+    RIG_CHECK(rig, exchange_solve(&r->problem, &(ExchangeOptions){.threads = threads}, &rig->keep,
+                                  rig->scratch, &r->schedule, &rig->err));
+    RIG_CHECK(rig, exchange_check(&r->problem, &r->schedule, threads, rig->scratch, &rig->err));
     EmitInfo info = {S("rig"), S("0"), S("test"), threads};
     RIG_CHECK(rig, emit_package(&r->work, &r->placement, &r->schedule, &rig->library, &info,
                                 &rig->keep, rig->scratch, &r->package, &rig->err));

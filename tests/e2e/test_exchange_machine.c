@@ -74,7 +74,8 @@ static void build(Chip *chip, uint64_t seed)
         if (t.receiver_count > 0)
             *vec_push(&p->transfers, &chip->keep) = t;
     }
-    *vec_push(&p->phases, &chip->keep) = (ExchangePhase){0, (int32_t)p->transfers.len, {0}};
+    *vec_push(&p->phases, &chip->keep) =
+        (ExchangePhase){.transfer_count = (int32_t)p->transfers.len};
 }
 
 static int index_of(const Chip *chip, PhysTile tile)
@@ -119,8 +120,9 @@ static void check_one(uint64_t seed, int threads)
         return;
     Schedule schedule;
     Error err = {0};
-    if (!exchange_solve(p, 1, &chip.keep, chip.scratch, &schedule, &err) ||
-        !exchange_check(p, &schedule, chip.scratch, &err)) {
+    if (!exchange_solve(p, &(ExchangeOptions){.threads = 1}, &chip.keep, chip.scratch, &schedule,
+                        &err) ||
+        !exchange_check(p, &schedule, 2, chip.scratch, &err)) {
         printf("seed %llu: %s\n", (unsigned long long)seed, err.message);
         exit(1);
     }

@@ -32,8 +32,10 @@ static void add(Case *c, int source, uint32_t address, int words, int receiver, 
 static void solve(Case *c)
 {
     Error err = {0};
-    CHECK_OK(exchange_solve(&c->problem, 1, &c->arena, scratch, &c->schedule, &err), err);
-    CHECK_OK(exchange_check(&c->problem, &c->schedule, scratch, &err), err);
+    CHECK_OK(exchange_solve(&c->problem, &(ExchangeOptions){.threads = 1}, &c->arena, scratch,
+                            &c->schedule, &err),
+             err);
+    CHECK_OK(exchange_check(&c->problem, &c->schedule, 2, scratch, &err), err);
 }
 
 /* L0 -> L100 twice, L50 -> L100, L100 -> L0, and L60 -> L300 for rows with nothing else; sources and destinations of a tile in different elements. */
@@ -55,7 +57,7 @@ static Case legal_case(void)
 static void must_break(const Case *c, const char *rule)
 {
     Error err = {0};
-    CHECK(!exchange_check(&c->problem, &c->schedule, scratch, &err));
+    CHECK(!exchange_check(&c->problem, &c->schedule, 2, scratch, &err));
     CHECK_EQ_INT(err.code, ERROR_NO);
     if (!str_starts(str_of(err.message), str_of(rule))) {
         fprintf(stderr, "expected %s: %s\n", rule, err.message);
@@ -93,21 +95,21 @@ static uint32_t *find_word(Case *c, int logical, uint32_t mask, uint32_t match)
 static void breaks_send_lanes(void)
 {
     Case c = legal_case();
-    c.schedule.start[1] = c.schedule.start[0] + 39;
+    c.schedule.messages.at[1].start = c.schedule.messages.at[0].start + 39;
     must_break(&c, "X1/S1");
 }
 
 static void breaks_source_windows(void)
 {
     Case c = legal_case();
-    Event first = c.schedule.start[0] +
+    Event first = c.schedule.messages.at[0].start +
                   time_to_mux((PhysTile){(uint16_t)phys(0)}, (PhysTile){(uint16_t)phys(100)});
-    c.schedule.start[2] =
+    c.schedule.messages.at[2].start =
         first + 39 - time_to_mux((PhysTile){(uint16_t)phys(50)}, (PhysTile){(uint16_t)phys(100)});
     must_break(&c, "X2/S2");
     c = legal_case();
     Event time = time_to_mux((PhysTile){(uint16_t)phys(0)}, (PhysTile){(uint16_t)phys(100)});
-    c.schedule.start[0] = -time - 1;
+    c.schedule.messages.at[0].start = -time - 1;
     must_break(&c, "S2");
 }
 
@@ -115,13 +117,14 @@ static void breaks_control_and_start(void)
 {
     for (int offset = 0; offset < 2; offset++) {
         Case c = legal_case();
-        Event source = c.schedule.start[3] +
+        Event source = c.schedule.messages.at[3].start +
                        time_to_mux((PhysTile){(uint16_t)phys(100)}, (PhysTile){(uint16_t)phys(0)}) +
                        1;
-        c.schedule.start[0] = source + 600 - offset; /* the second message stays clear of it */
-        c.schedule.start[1] = source + 700;
-        c.schedule.start[3] += 600;
-        c.schedule.start[2] += 2000;
+        c.schedule.messages.at[0].start =
+            source + 600 - offset; /* the second message stays clear of it */
+        c.schedule.messages.at[1].start = source + 700;
+        c.schedule.messages.at[3].start += 600;
+        c.schedule.messages.at[2].start += 2000;
         must_break(&c, "X6/S5");
     }
 }
@@ -131,17 +134,17 @@ static void breaks_elements(void)
     Case c = legal_case();
     c.problem.receivers.at[3].address =
         0x60000 + 400; /* L0 stores into the element it sends from */
-    c.schedule.start[0] += 1000;
-    c.schedule.start[1] += 2000;
-    c.schedule.start[2] += 3000;
-    c.schedule.start[3] = c.schedule.start[0];
+    c.schedule.messages.at[0].start += 1000;
+    c.schedule.messages.at[1].start += 2000;
+    c.schedule.messages.at[2].start += 3000;
+    c.schedule.messages.at[3].start = c.schedule.messages.at[0].start;
     must_break(&c, "X9/S7");
     /* The guard: stores end at the read window's edge, 8 events before the send, 5 behind the payload. */
-    Event stored = c.schedule.start[3] +
+    Event stored = c.schedule.messages.at[3].start +
                    latency_of((PhysTile){(uint16_t)phys(100)}, (PhysTile){(uint16_t)phys(0)}) + 50;
-    c.schedule.start[0] = stored + 5 + 8 - 1;
+    c.schedule.messages.at[0].start = stored + 5 + 8 - 1;
     must_break(&c, "X9/S7");
-    c.schedule.start[0] = stored + 5 + 8;
+    c.schedule.messages.at[0].start = stored + 5 + 8;
     must_break(&c, "X1/S1"); /* legal now, but the rows are still the old ones */
 }
 
@@ -161,7 +164,7 @@ static void breaks_addresses(void)
     must_break(&c, "X12/S6");
     c = legal_case();
     c.problem.receivers.at[3].tile = c.problem.transfers.at[3].source;
-    c.schedule.start[3] += 100; /* the way to itself is 28 events ahead of event 1 */
+    c.schedule.messages.at[3].start += 100; /* the way to itself is 28 events ahead of event 1 */
     must_break(&c, "X13");
     c = legal_case();
     c.problem.transfers.at[0].receiver_count = 2; /* L100 twice */
@@ -227,7 +230,7 @@ static void breaks_rows(void)
     c.schedule.horizon[0]--;
     must_break(&c, "S10");
     c = legal_case();
-    c.schedule.bound[0] = c.schedule.horizon[0] + 1;
+    c.schedule.bounds[0].chosen.events = c.schedule.horizon[0] + 1;
     must_break(&c, "S10");
     c = legal_case();
     c.problem.row_bytes_max = 20;

@@ -56,8 +56,10 @@ static void extracts(void)
     CHECK_EQ_INT(problem.row_range.end, SRAM_BASE + 2 * ELEMENT_BYTES);
     Schedule schedule;
     Error err = {0};
-    CHECK_OK(exchange_solve(&problem, 2, &arena, scratch, &schedule, &err), err);
-    CHECK_OK(exchange_check(&problem, &schedule, scratch, &err), err);
+    CHECK_OK(exchange_solve(&problem, &(ExchangeOptions){.threads = 2}, &arena, scratch, &schedule,
+                            &err),
+             err);
+    CHECK_OK(exchange_check(&problem, &schedule, 2, scratch, &err), err);
 }
 
 static void setup(void)

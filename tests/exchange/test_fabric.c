@@ -1,5 +1,6 @@
 /* Rows do what the problem asks for: a slow pull model of the fabric (exchange.md 11), written here from the reference,
  * replays all rows of a phase and every word must be stored once, at its place, and nowhere else. */
+#include "codec.h"
 #include "problems.h"
 #include "test.h"
 
@@ -81,8 +82,8 @@ static void replay_phase(const ExchangeProblem *problem, const Schedule *schedul
             Replay *replay = &tiles[row->tile.id];
             Error err = {0};
             replay->is_active = true;
-            CHECK_OK(row_decode(&schedule->words.at[row->word_first], row->word_count,
-                                &replay->sends, &replay->controls, &replay->end, &arena, &err),
+            CHECK_OK(decode_lists(&schedule->words.at[row->word_first], row->word_count,
+                                  &replay->sends, &replay->controls, &replay->end, &arena, &err),
                      err);
         }
     }
@@ -129,7 +130,9 @@ static void replays_random_phases(void)
         ExchangeProblem problem = problem_random(seed + round, shape, &arena);
         Schedule schedule;
         Error err = {0};
-        CHECK_OK(exchange_solve(&problem, 1, &arena, scratch, &schedule, &err), err);
+        CHECK_OK(exchange_solve(&problem, &(ExchangeOptions){.threads = 1}, &arena, scratch,
+                                &schedule, &err),
+                 err);
         for (int phase = 0; phase < 2; phase++) {
             replay_phase(&problem, &schedule, phase, arena);
         }

@@ -1,4 +1,5 @@
 /* Row codec against the reference vectors (exchange.md 3.3) and encoder examples (exchange.md 4). */
+#include "codec.h"
 #include "exchange/exchange.h"
 #include "test.h"
 
@@ -158,7 +159,7 @@ static void decodes_vectors(void)
         memcpy(words, v->words, sizeof v->words);
         words[count] = RETURN;
         fprintf(stderr, "%s\n", v->name);
-        CHECK_OK(row_decode(words, count + 1, &sends, &controls, &end, &temporary, &err), err);
+        CHECK_OK(decode_lists(words, count + 1, &sends, &controls, &end, &temporary, &err), err);
         CHECK_EQ_INT(end, v->end);
         CHECK_EQ_INT(sends.len, send_count(v));
         CHECK_EQ_INT(controls.len, control_count(v));
@@ -184,8 +185,8 @@ static void encodes_vectors(void)
         RowWordVec words = {0};
         Event at = -1;
         fprintf(stderr, "%s\n", v->name);
-        CHECK(row_encode(v->sends, send_count(v), v->controls, control_count(v), v->end, &words,
-                         &temporary, &at));
+        CHECK(encode_lists(v->sends, send_count(v), v->controls, control_count(v), v->end, &words,
+                           &temporary, &at));
         if (v->is_composed) {
             CHECK_EQ_INT(words.len, word_count(v) + 1);
             for (isize k = 0; k < words.len - 1; k++) {
@@ -205,7 +206,7 @@ static void encodes_sendpicp(void)
     Event at;
     RowSend send = {5, 49, 0x14020, 1};
     RowControl controls[] = {{7, ROW_XPIC, 0x640}, {7, ROW_POINTER, 0x15000}};
-    CHECK(row_encode(&send, 1, controls, 2, 49, &words, &temporary, &at));
+    CHECK(encode_lists(&send, 1, controls, 2, 49, &words, &temporary, &at));
     static const uint32_t expected[] = {0x40a00004, 0x780a0101, 0xf54a0109, 0x19015000, RETURN};
     CHECK_EQ_INT(words.len, 5);
     for (int i = 0; i < 5; i++) {
@@ -215,12 +216,12 @@ static void encodes_sendpicp(void)
     send = (RowSend){0, 44, 0x14020, 1};
     controls[0].event = controls[1].event = 2;
     words = (RowWordVec){0};
-    CHECK(!row_encode(&send, 1, controls, 2, 44, &words, &temporary, &at));
+    CHECK(!encode_lists(&send, 1, controls, 2, 44, &words, &temporary, &at));
     CHECK_EQ_INT(at, 2);
     /* Two items can. */
     controls[0].event = controls[1].event = 3;
     words = (RowWordVec){0};
-    CHECK(row_encode(&send, 1, controls, 2, 44, &words, &temporary, &at));
+    CHECK(encode_lists(&send, 1, controls, 2, 44, &words, &temporary, &at));
     CHECK_EQ_INT(words.at[0], 0x780a0101);
     CHECK_EQ_INT(words.at[1], 0x70000001);
 }
@@ -230,7 +231,7 @@ static bool encodes(const RowSend *sends, isize send_total, const RowControl *co
 {
     Arena temporary = arena;
     RowWordVec words = {0};
-    return row_encode(sends, send_total, controls, control_total, 200, &words, &temporary, at);
+    return encode_lists(sends, send_total, controls, control_total, 200, &words, &temporary, at);
 }
 
 static void refuses_illegal_controls(void)
@@ -282,7 +283,7 @@ static void refuses_words(void)
         Event end;
         Error err;
         CHECK_ERROR(
-            row_decode(cases[i].words, cases[i].count, &sends, &controls, &end, &temporary, &err),
+            decode_lists(cases[i].words, cases[i].count, &sends, &controls, &end, &temporary, &err),
             err, ERROR_INPUT, cases[i].part);
     }
 }
@@ -328,8 +329,8 @@ static void round_trips(void)
         }
         RowWordVec words = {0};
         Event at;
-        if (!row_encode(sends.at, sends.len, controls.at, controls.len, end, &words, &temporary,
-                        &at)) {
+        if (!encode_lists(sends.at, sends.len, controls.at, controls.len, end, &words, &temporary,
+                          &at)) {
             bool is_control = false; /* parity: the event named is a shared one */
             for (isize i = 1; i < controls.len; i++) {
                 is_control |= controls.at[i].event == at && controls.at[i - 1].event == at;
@@ -342,8 +343,8 @@ static void round_trips(void)
         RowControlVec controls_back = {0};
         Event end_back;
         Error err = {0};
-        CHECK_OK(row_decode(words.at, words.len, &sends_back, &controls_back, &end_back, &temporary,
-                            &err),
+        CHECK_OK(decode_lists(words.at, words.len, &sends_back, &controls_back, &end_back,
+                              &temporary, &err),
                  err);
         CHECK_EQ_INT(end_back, end);
         CHECK_EQ_INT(sends_back.len, sends.len);

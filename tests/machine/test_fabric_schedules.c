@@ -91,7 +91,9 @@ static void schedules(void)
             ExchangeProblem problem = problem_random(seed + 1000 * s + round, shapes[s], &keep);
             Schedule schedule;
             Error err = {0};
-            CHECK_OK(exchange_solve(&problem, 2, &keep, scratch, &schedule, &err), err);
+            CHECK_OK(exchange_solve(&problem, &(ExchangeOptions){.threads = 2}, &keep, scratch,
+                                    &schedule, &err),
+                     err);
             for (int phase = 0; phase < problem.phases.len; phase++) {
                 words += check_phase(bench, &problem, &schedule, phase);
             }
