@@ -164,7 +164,9 @@ static void is_the_same_for_any_thread_count(void)
                  err);
         CHECK_EQ_INT(one.rows.len, more.rows.len);
         CHECK_EQ_INT(one.words.len, more.words.len);
-        CHECK(memcmp(one.start, more.start, (size_t)problem.transfers.len * sizeof(Event)) == 0);
+        CHECK_EQ_INT(one.messages.len, more.messages.len);
+        CHECK(memcmp(one.messages.at, more.messages.at,
+                     (size_t)one.messages.len * sizeof(ExchangeMessage)) == 0);
         CHECK(memcmp(one.words.at, more.words.at, (size_t)one.words.len * sizeof(RowWord)) == 0);
         CHECK(memcmp(one.rows.at, more.rows.at, (size_t)one.rows.len * sizeof(Row)) == 0);
     }
