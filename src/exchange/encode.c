@@ -4,7 +4,7 @@
  * does not, the nearest earlier piece of two or more events is cut in two, which moves everything behind it by one word
  * and no event. Pieces before the previous sendpicp are out of reach, or that one would lose its own alignment.
  */
-#include "exchange/exchange.h"
+#include "exchange/phase.h"
 #include "isa/isa.h"
 
 enum { RETURN_REGISTER = 10 }; /* rows end with `br m10` (exchange.md 1) */
@@ -16,6 +16,7 @@ typedef enum PieceKind {
     PIECE_SENDOFF,
     PIECE_SEND_CONTROL, /* sendpic: control takes effect one event after the start */
     PIECE_SEND_BOTH,    /* sendpicp; with sctl 0 it only waits */
+    PIECE_WORD,         /* part of a base write: `value` is the word */
 } PieceKind;
 
 typedef struct Piece {
@@ -33,6 +34,7 @@ typedef struct Encoder {
     isize words;
     isize locked; /* pieces before this index may not be cut */
     Event now;
+    EventVec odd; /* effects of the sendpicps that could not be brought to an even word */
 } Encoder;
 
 static isize words_of(PieceKind kind)
@@ -95,7 +97,7 @@ static bool make_even(Encoder *encoder)
         return true;
     }
     for (isize i = encoder->pieces.len - 1; i >= encoder->locked; i--) {
-        if (encoder->pieces.at[i].events >= 2) {
+        if (encoder->pieces.at[i].events >= 2 && encoder->pieces.at[i].kind != PIECE_WORD) {
             cut_piece(encoder, i);
             return true;
         }
@@ -103,12 +105,14 @@ static bool make_even(Encoder *encoder)
     return false;
 }
 
-/* Emits a sendpicp now. */
-static bool add_both(Encoder *encoder, const RowControl *xpic, const RowControl *pointer,
+/* Emits a sendpicp now. Where it stands on an odd word, its effect is noted, and the words behind are aligned as if one had
+ * been added. */
+static void add_both(Encoder *encoder, const RowControl *xpic, const RowControl *pointer,
                      Event events, uint32_t address, uint32_t sctl)
 {
     if (!make_even(encoder)) {
-        return false;
+        *vec_push(&encoder->odd, encoder->arena) = encoder->now + 1;
+        encoder->words++;
     }
     encoder->locked = encoder->pieces.len;
     add_piece(encoder, (Piece){.kind = PIECE_SEND_BOTH,
@@ -117,7 +121,6 @@ static bool add_both(Encoder *encoder, const RowControl *xpic, const RowControl 
                                .pointer = pointer->value,
                                .address = address,
                                .sctl = sctl});
-    return true;
 }
 
 /* Number of controls at the event of controls[0]; 0 when they cannot share it (X5). */
@@ -161,10 +164,8 @@ static bool encode_gap(Encoder *encoder, const RowControl *controls, isize count
             Event next = i + 2 < count ? controls[i + 2].event - 1 : until;
             add_delay(encoder, effect - 1);
             Event events = (Event)min_i64(FABRIC_SEND_MAX, next - encoder->now);
-            if (!add_both(encoder, pick(&controls[i], ROW_XPIC), pick(&controls[i], ROW_POINTER),
-                          events, 0, 0)) {
-                return false;
-            }
+            add_both(encoder, pick(&controls[i], ROW_XPIC), pick(&controls[i], ROW_POINTER), events,
+                     0, 0);
         }
         i += together;
     }
@@ -206,10 +207,8 @@ static bool encode_send(Encoder *encoder, const RowSend *send, const RowControl 
                                        .sctl = send->sctl});
         } else {
             uint32_t address = send->address + (uint32_t)(encoder->now - send->begin);
-            if (!add_both(encoder, pick(&controls[i], ROW_XPIC), pick(&controls[i], ROW_POINTER),
-                          events, address, send->sctl)) {
-                return false;
-            }
+            add_both(encoder, pick(&controls[i], ROW_XPIC), pick(&controls[i], ROW_POINTER), events,
+                     address, send->sctl);
         }
         i += together;
     }
@@ -238,6 +237,9 @@ static void write_piece(const Piece *piece, RowWordVec *out, Arena *arena)
     case PIECE_SEND_CONTROL: /* csel 0, 1: XPIC streams; 2, 3: PIC streams, in the order of RowStream */
         word[0] = isa_word(INSN_sendpic_x, count, (uint32_t)piece->stream, piece->value, 0);
         break;
+    case PIECE_WORD:
+        word[0] = piece->value;
+        break;
     case PIECE_SEND_BOTH: {
         uint32_t operand[INSN_OPERANDS_MAX] = {count, piece->address, piece->sctl, 0,
                                                piece->value << 18 | piece->pointer};
@@ -253,19 +255,59 @@ static void write_piece(const Piece *piece, RowWordVec *out, Arena *arena)
     }
 }
 
-bool row_encode(const RowScript *script, RowWordVec *out, Arena *arena, Event *at)
+/* Timed write of OUTGOING_BASE (exchange.md 6.2). */
+static void add_base(Encoder *encoder, const RowBase *base)
 {
+    enum { INCOMING_REGISTER = 8, MOVING_REGISTER = 6, ZERO_REGISTER = 15 };
+    enum { INCOMING_BASE = 0xa4, OUTGOING_BASE = 0xa7 }; /* CSRs, exchange.md 6.1 */
+    if (base->sets_incoming) {
+        add_piece(encoder, (Piece){.kind = PIECE_WORD,
+                                   .events = 1,
+                                   .value = isa_word(INSN_setzi_mmmn_zi, INCOMING_REGISTER,
+                                                     base->incoming, 0, 0)});
+        add_piece(encoder, (Piece){.kind = PIECE_WORD,
+                                   .events = FABRIC_BASE_WRITE_EVENTS,
+                                   .value = isa_word(INSN_put_mmmn_zi, INCOMING_BASE,
+                                                     INCOMING_REGISTER, 0, 0)});
+    }
+    int from = base->is_moving ? MOVING_REGISTER : ZERO_REGISTER;
+    add_piece(encoder,
+              (Piece){.kind = PIECE_WORD,
+                      .events = FABRIC_BASE_WRITE_EVENTS,
+                      .value = isa_word(INSN_put_mmmn_zi, OUTGOING_BASE, (uint32_t)from, 0, 0)});
+}
+
+Event row_word_events(uint32_t word)
+{
+    Insn insn = isa_decode(word, 0, LANE_MAIN, CONTEXT_SUPERVISOR);
+    switch (insn.code) {
+    case INSN_setzi_mmmn_zi:
+        return 1;
+    case INSN_put_mmmn_zi:
+        return FABRIC_BASE_WRITE_EVENTS;
+    case INSN_br_mmmn:
+        return 0;
+    default:
+        return (Event)insn.operand[0] + 1;
+    }
+}
+
+bool row_encode_noting(const RowScript *script, RowWordVec *out, Arena *arena, EventVec *failed)
+{
+    Event failed_at, *at = &failed_at;
+    failed->len = 0;
     const RowSend *sends = script->sends.at;
     const RowControl *controls = script->controls.at;
-    isize send_count = script->sends.len, control_count = script->controls.len;
-    Event end = script->end;
+    isize control_count = script->controls.len, next = 0, s = 0, b = 0;
     Encoder encoder = {.arena = arena};
-    isize next = 0;
-    for (isize s = 0; s <= send_count; s++) {
-        bool is_last = s == send_count;
-        Event until = is_last ? end : sends[s].begin;
+    for (;;) {
+        bool has_send = s < script->sends.len, has_base = b < script->bases.len;
+        bool is_base =
+            has_base && (!has_send || script->bases.at[b].event < sends[s].begin);
+        bool is_last = !has_send && !has_base;
+        Event until = is_base ? script->bases.at[b].event : is_last ? script->end : sends[s].begin;
         isize first = next;
-        /* A control at `until` belongs to the row's tail, but collides with a send that starts there. */
+        /* A control at `until` belongs to the row's tail, but collides with what starts there. */
         while (next < control_count && (controls[next].event < until || is_last)) {
             ASSERT(next == 0 || controls[next - 1].event <= controls[next].event);
             next++;
@@ -273,10 +315,19 @@ bool row_encode(const RowScript *script, RowWordVec *out, Arena *arena, Event *a
         ASSERT(until >= encoder.now);
         ASSERT(next == first || controls[next - 1].event <= until);
         if (!encode_gap(&encoder, &controls[first], next - first, until, at)) {
+            *vec_push(failed, arena) = *at;
             return false;
         }
         if (is_last) {
             break;
+        }
+        if (is_base) {
+            add_base(&encoder, &script->bases.at[b++]);
+            if (next < control_count && controls[next].event < encoder.now) {
+                *vec_push(failed, arena) = controls[next].event; /* X17 */
+                return false;
+            }
+            continue;
         }
         ASSERT(sends[s].end > sends[s].begin);
         first = next;
@@ -284,13 +335,27 @@ bool row_encode(const RowScript *script, RowWordVec *out, Arena *arena, Event *a
             next++;
         }
         if (!encode_send(&encoder, &sends[s], &controls[first], next - first, at)) {
+            *vec_push(failed, arena) = *at;
             return false;
         }
+        s++;
     }
-    ASSERT(encoder.now == end);
+    ASSERT(encoder.now == script->end);
+    if (encoder.odd.len > 0) {
+        *failed = encoder.odd;
+        return false;
+    }
     for (isize i = 0; i < encoder.pieces.len; i++) {
         write_piece(&encoder.pieces.at[i], out, arena);
     }
     *vec_push(out, arena) = isa_word(INSN_br_mmmn, RETURN_REGISTER, 0, 0, 0);
     return true;
+}
+
+bool row_encode(const RowScript *script, RowWordVec *out, Arena *arena, Event *at)
+{
+    EventVec failed = {0};
+    bool ok = row_encode_noting(script, out, arena, &failed);
+    *at = ok ? 0 : failed.at[0];
+    return ok;
 }

@@ -1,8 +1,5 @@
-/* What the solver refuses before it starts (exchange.md 7, 9: X10..X14; exchange-scheduling.md 1: S6, S8).
- *
- * Dependencies between transfers of one phase would make starts depend on each other (S6). Lowering puts dependent
- * transfers into different phases, so any byte that one transfer writes and another one reads or writes is refused.
- */
+/* What the solver refuses before it starts: problems that no schedule can satisfy (exchange.md 7, 9: X10..X14;
+ * exchange-scheduling.md 1: S8). */
 #include "exchange/phase.h"
 
 static bool refuse(Error *err, const char *rule, const ExchangeProblem *problem, isize transfer,
@@ -30,6 +27,25 @@ static bool check_span(const ExchangeProblem *problem, isize transfer, uint32_t 
     return true;
 }
 
+/* The sender is a receiver (exchange.md 8). */
+static bool check_loopback(const ExchangeProblem *problem, isize index, uint32_t address,
+                           Error *err)
+{
+    const ExchangeTransfer *t = &problem->transfers.at[index];
+    if (t->receiver_count == 1) {
+        return refuse(err, "X13", problem, index, "the only receiver is the sender");
+    }
+    for (int32_t i = 0; i < (t->move == 0 ? 1 : problem->moves.at[t->move].count); i++) {
+        uint32_t from = t->address + (uint32_t)move_offset(problem, t->move, i);
+        if (ranges_share_group((AddrRange){from, from + 4 * t->words},
+                               (AddrRange){address, address + 4 * t->words})) {
+            return refuse(err, "X9", problem, index,
+                          "the sender receives into a memory element that it sends from");
+        }
+    }
+    return true;
+}
+
 /* `seen` holds 1 + index of the last transfer that had this tile as receiver. */
 static bool check_transfer(const ExchangeProblem *problem, isize index, isize *seen, Error *err)
 {
@@ -40,8 +56,17 @@ static bool check_transfer(const ExchangeProblem *problem, isize index, isize *s
     if (t->source.id >= CHIP_TILES) {
         return refuse(err, "X14", problem, index, "no such source tile");
     }
-    if (!check_span(problem, index, t->address, err)) {
-        return false;
+    if (t->move < 0 || (t->move > 0 && t->move >= problem->moves.len)) {
+        return refuse(err, "X12", problem, index, "no such move");
+    }
+    for (int32_t i = 0; i < (t->move == 0 ? 1 : problem->moves.at[t->move].count); i++) {
+        int64_t address = (int64_t)t->address + move_offset(problem, t->move, i);
+        if (address < 0 || address > UINT32_MAX) {
+            return refuse(err, "X14", problem, index, "not inside SRAM");
+        }
+        if (!check_span(problem, index, (uint32_t)address, err)) {
+            return false;
+        }
     }
     if (t->receiver_count < 1 || t->receiver_first < 0 ||
         t->receiver_first + (int64_t)t->receiver_count > problem->receivers.len) {
@@ -52,11 +77,8 @@ static bool check_transfer(const ExchangeProblem *problem, isize index, isize *s
         if (to->tile.id >= CHIP_TILES) {
             return refuse(err, "X14", problem, index, "no such receiving tile");
         }
-        if (to->tile.id == t->source.id) {
-            return refuse(err, "X13", problem, index,
-                          t->receiver_count == 1
-                              ? "the only receiver is the sender"
-                              : "the sender is a receiver; local copies are kernel calls");
+        if (to->tile.id == t->source.id && !check_loopback(problem, index, to->address, err)) {
+            return false;
         }
         if (seen[to->tile.id] == index + 1) {
             return refuse(err, "X13", problem, index, "a tile receives it twice");
@@ -69,64 +91,21 @@ static bool check_transfer(const ExchangeProblem *problem, isize index, isize *s
     return true;
 }
 
-/* A range that a transfer reads or writes on some tile. */
-typedef struct Access {
-    uint32_t begin, end;
-    int32_t transfer;
-    uint16_t tile;
-    bool is_write;
-} Access;
-VEC(Access);
-
-static bool refuse_forwarding(const Access *a, const Access *b, isize phase, Error *err)
+/* Moves of a phase have an offset for every iteration, and the offset spans stay in SRAM. */
+static bool check_phase(const ExchangeProblem *problem, isize index, Error *err)
 {
-    const Access *first = a->transfer <= b->transfer ? a : b, *second = first == a ? b : a;
-    return error_set(err, ERROR_INPUT, NULL,
-                     "S6: forwarding inside a phase: phase %td: transfer %d %s 0x%x..0x%x of tile "
-                     "L%d, which transfer %d "
-                     "%s at 0x%x..0x%x; dependent transfers belong into different phases",
-                     phase, first->transfer, first->is_write ? "writes" : "reads", first->begin,
-                     first->end, tile_of((PhysTile){first->tile}).id, second->transfer,
-                     second->is_write ? "writes" : "reads", second->begin, second->end);
-}
-
-static bool check_forwarding(const ExchangeProblem *problem, isize phase_index, Arena scratch,
-                             Error *err)
-{
-    const ExchangePhase *phase = &problem->phases.at[phase_index];
-    AccessVec accesses = {0};
-    for (int32_t i = phase->transfer_first; i < phase->transfer_first + phase->transfer_count;
-         i++) {
-        const ExchangeTransfer *t = &problem->transfers.at[i];
-        *vec_push(&accesses, &scratch) =
-            (Access){t->address, t->address + 4 * t->words, i, t->source.id, false};
-        for (int32_t k = 0; k < t->receiver_count; k++) {
-            const ExchangeReceiver *to = &problem->receivers.at[t->receiver_first + k];
-            *vec_push(&accesses, &scratch) =
-                (Access){to->address, to->address + 4 * t->words, i, to->tile.id, true};
+    const ExchangePhase *phase = &problem->phases.at[index];
+    int32_t iterations = phase->iterations < 1 ? 1 : phase->iterations;
+    for (int32_t i = 0; i < phase->transfer_count; i++) {
+        const ExchangeTransfer *t = &problem->transfers.at[phase->transfer_first + i];
+        if (t->move == 0) {
+            continue;
         }
-    }
-    SortKey *order = arena_array(&scratch, SortKey, accesses.len);
-    for (isize i = 0; i < accesses.len; i++) {
-        order[i] =
-            (SortKey){(uint64_t)accesses.at[i].tile << 32 | accesses.at[i].begin, (uint32_t)i};
-    }
-    sort_keys(order, accesses.len, scratch);
-    const Access *read = NULL, *write = NULL; /* of this tile, that reach furthest so far */
-    for (isize i = 0; i < accesses.len; i++) {
-        const Access *access = &accesses.at[order[i].payload];
-        read = read != NULL && read->tile == access->tile ? read : NULL;
-        write = write != NULL && write->tile == access->tile ? write : NULL;
-        if (write != NULL && write->end > access->begin) {
-            return refuse_forwarding(write, access, phase_index, err);
-        }
-        if (access->is_write && read != NULL && read->end > access->begin) {
-            return refuse_forwarding(read, access, phase_index, err);
-        }
-        if (access->is_write) {
-            write = write == NULL || access->end > write->end ? access : write;
-        } else {
-            read = read == NULL || access->end > read->end ? access : read;
+        if (problem->moves.at[t->move].count != iterations) {
+            return error_set(err, ERROR_INPUT, NULL,
+                             "X12: transfer %d moves with %d offsets, its phase %td has %d iterations",
+                             phase->transfer_first + i, problem->moves.at[t->move].count, index,
+                             iterations);
         }
     }
     return true;
@@ -152,7 +131,7 @@ bool inputs_check(const ExchangeProblem *problem, Arena scratch, Error *err)
         ASSERT(phase->transfer_first >= 0);
         ASSERT(phase->transfer_count >= 0);
         ASSERT(phase->transfer_first + phase->transfer_count <= problem->transfers.len);
-        if (!check_forwarding(problem, i, scratch, err)) {
+        if (!check_phase(problem, i, err)) {
             return false;
         }
     }

@@ -1,14 +1,16 @@
-/* Placing one message at the earliest legal start (exchange-scheduling.md 4.1, constraints S1..S5 and S7 of section 1).
+/* Where a message can start (exchange-scheduling.md 4.1; constraints S1..S5, S7, S9 of section 1).
  *
- * Every check either accepts a start or names the next one worth trying, so the search is a fixed point over the sender
- * and the receivers. Holes before later messages are used on both the sending and the receiving side. The slots of a lane
- * are sorted and disjoint, so beginnings, ends and windows are all sorted and each look-up is a binary search.
+ * phase_open tests 64 neighbouring starts at once: every rule becomes a word whose bit i says that start `from + i` breaks
+ * it, because the bits of a tile's events lie at a fixed distance (T, pointer delay) from the start. Holes before other
+ * messages are used on both the sending and the receiving side.
  */
 #include "exchange/phase.h"
 #include <string.h>
 
 enum {
     READ_GUARD = 8, /* SRAM is read up to 8 events around the wire event (exchange.md 9, windows) */
+    BLOCK_WORDS = sizeof(Block) / sizeof(uint64_t),
+    GROUP_PAD = 64, /* events in front of a group's bitmap: reads begin before event 0 */
 };
 
 uint32_t groups_of(uint32_t address, uint32_t bytes)
@@ -17,282 +19,426 @@ uint32_t groups_of(uint32_t address, uint32_t bytes)
     return (uint32_t)((2ull << last) - (1ull << first));
 }
 
-/* First slot with begin >= event. */
-static int32_t first_from(const Slot *slots, int32_t count, Event event)
+/* --- bits ----------------------------------------------------------------------------------------------------------- */
+
+/* 64 bits from `at` on; words are `stride` apart. */
+static inline uint64_t window(const uint64_t *bits, int stride, Event at)
 {
-    int32_t low = 0, high = count;
-    while (low < high) {
-        int32_t middle = (low + high) / 2;
-        if (slots[middle].begin >= event) {
-            high = middle;
-        } else {
-            low = middle + 1;
+    const uint64_t *word = bits + (isize)(at >> 6) * stride;
+    int shift = at & 63;
+    return shift == 0 ? word[0] : word[0] >> shift | word[stride] << (64 - shift);
+}
+
+/* Last set bit of [begin, end), or -1. */
+static Event last_set(const uint64_t *bits, int stride, Event begin, Event end)
+{
+    for (Event at = (end - 1) >> 6; at >= begin >> 6; at--) {
+        uint64_t word = bits[(isize)at * stride];
+        if (at == (end - 1) >> 6 && (end & 63) != 0) {
+            word &= (1ull << (end & 63)) - 1;
+        }
+        if (at == begin >> 6) {
+            word &= ~0ull << (begin & 63);
+        }
+        if (word != 0) {
+            return (at << 6) + 63 - __builtin_clzll(word);
         }
     }
-    return low;
+    return -1;
 }
 
-static Event end_of(const Slot *slot)
+/* Bit i: some bit of [at + i, at + i + count) is set. When all are, *skip may be raised: no run begins before it. */
+static inline uint64_t busy_runs(const uint64_t *bits, int stride, Event at, Event count,
+                                 Event *skip)
 {
-    return slot->begin + slot->words;
-}
-
-/* First slot whose end lies behind `event`. */
-static int32_t first_open(const Slot *slots, int32_t count, Event event)
-{
-    int32_t at = first_from(slots, count, event);
-    return at > 0 && end_of(&slots[at - 1]) > event ? at - 1 : at;
-}
-
-/* Does a control of this lane take effect at `event` or `event` + 1? Controls: src, src + n and the pointer. */
-static bool has_control_near(const Lane *lane, Event event)
-{
-    const Slot *slots = lane->receives;
-    int32_t count = lane->receive_count;
-    int32_t at = first_from(slots, count, event);
-    if ((at < count && slots[at].begin <= event + 1) ||
-        (at > 0 && end_of(&slots[at - 1]) >= event && end_of(&slots[at - 1]) <= event + 1)) {
-        return true;
+    if (count == 1) {
+        return window(bits, stride, at);
     }
-    int32_t pointer = first_from(slots, count, event - lane->pointer_delay);
-    return pointer < count && slots[pointer].begin <= event + 1 - lane->pointer_delay;
+    if (count <= 64) {
+        unsigned __int128 busy = (unsigned __int128)window(bits, stride, at + 64) << 64 |
+                                 window(bits, stride, at);
+        for (Event covered = 1; covered < count;) {
+            Event step = covered < count - covered ? covered : count - covered;
+            busy |= busy >> step;
+            covered += step;
+        }
+        return (uint64_t)busy;
+    }
+    Event last = last_set(bits, stride, at + 63, at + count); /* in all 64 runs */
+    if (last >= 0) {
+        *skip = last + 1 > *skip ? last + 1 : *skip;
+        return ~0ull;
+    }
+    uint64_t head = window(bits, stride, at), tail = window(bits, stride, at + count);
+    uint64_t busy = head == 0 ? 0 : (2ull << (63 - __builtin_clzll(head))) - 1;
+    if (tail != 0) {
+        int first = __builtin_ctzll(tail);
+        busy |= first == 63 ? 0 : ~0ull << (first + 1);
+    }
+    return busy;
 }
 
-/* Is `event` the start, or one behind the start, of a send of this lane? */
-static bool has_start_near(const Lane *lane, Event event)
+static void set_range(uint64_t *bits, int stride, Event begin, Event end, bool value)
 {
-    int32_t at = first_from(lane->sends, lane->send_count, event - 1);
-    return at < lane->send_count && lane->sends[at].begin <= event;
-}
-
-static bool has_xpic_at(const Lane *lane, Event event)
-{
-    const Slot *slots = lane->receives;
-    int32_t at = first_from(slots, lane->receive_count, event);
-    return (at < lane->receive_count && slots[at].begin == event) ||
-           (at > 0 && end_of(&slots[at - 1]) == event);
-}
-
-static bool has_pointer_at(const Lane *lane, Event event)
-{
-    int32_t at = first_from(lane->receives, lane->receive_count, event - lane->pointer_delay);
-    return at < lane->receive_count && lane->receives[at].begin == event - lane->pointer_delay;
-}
-
-/* Start >= `start` that the sending side accepts. */
-static Event advance_send(const Lane *lane, Event start, int32_t words, uint32_t groups)
-{
-    bool may_conflict = (lane->receive_groups & groups) != 0;
-    for (;;) {
-        int32_t at = first_open(lane->sends, lane->send_count, start); /* S1 */
-        while (at < lane->send_count && lane->sends[at].begin < start + words) {
-            start = end_of(&lane->sends[at++]);
-        }
-        if (lane->receive_count == 0) {
-            return start;
-        }
-        if (has_control_near(lane, start)) { /* S5 */
-            start++;
-            continue;
-        }
-        Event moved = start;
-        if (may_conflict) { /* S7: read window against the write windows [ptr, ptr + n + 5) */
-            Event shift = lane->pointer_delay;
-            Event earliest = start - READ_GUARD - FABRIC_ROW_MARGIN - shift;
-            at = first_open(lane->receives, lane->receive_count, earliest);
-            for (; at < lane->receive_count; at++) {
-                const Slot *slot = &lane->receives[at];
-                if (slot->begin + shift >= moved + words + READ_GUARD) {
-                    break;
-                }
-                Event end = end_of(slot) + shift + FABRIC_ROW_MARGIN;
-                if ((slot->groups & groups) != 0 && end > moved - READ_GUARD) {
-                    moved = end + READ_GUARD;
-                }
-            }
-        }
-        if (moved == start) {
-            return start;
-        }
-        start = moved;
+    for (Event at = begin; at < end;) {
+        int low = at & 63, count = 64 - low < end - at ? 64 - low : end - at;
+        uint64_t mask = ~0ull >> (64 - count) << low;
+        uint64_t *word = &bits[(isize)(at >> 6) * stride];
+        *word = value ? *word | mask : *word & ~mask;
+        at += count;
     }
 }
 
-/* src >= `source` that a receiving side accepts. */
-static Event advance_receive(const Lane *lane, Event source, int32_t words, uint32_t groups,
-                             bool may_merge)
+static inline bool has_bit(uint64_t word, Event at)
 {
-    bool may_conflict = (lane->send_groups & groups) != 0;
-    Event shift = lane->pointer_delay;
-    for (;;) {
-        int32_t at = first_open(lane->receives, lane->receive_count, source); /* S2, S3 */
-        while (at < lane->receive_count && lane->receives[at].begin < source + words) {
-            source = end_of(&lane->receives[at++]);
-        }
-        if (!may_merge && (has_xpic_at(lane, source + shift) || has_pointer_at(lane, source) ||
-                           has_pointer_at(lane, source + words))) { /* S4, stricter than needed */
-            source++;
-            continue;
-        }
-        if (lane->send_count == 0) {
-            return source;
-        }
-        if (has_start_near(lane, source) || has_start_near(lane, source + words) ||
-            has_start_near(lane, source + shift)) { /* S5 */
-            source++;
-            continue;
-        }
-        Event moved = source;
-        if (may_conflict) { /* S7 */
-            at = first_open(lane->sends, lane->send_count, source + shift - READ_GUARD);
-            for (; at < lane->send_count; at++) {
-                const Slot *slot = &lane->sends[at];
-                if (slot->begin - READ_GUARD >= moved + shift + words + FABRIC_ROW_MARGIN) {
-                    break;
-                }
-                Event end = end_of(slot) + READ_GUARD;
-                if ((slot->groups & groups) != 0 && end > moved + shift) {
-                    moved = end - shift;
-                }
-            }
-        }
-        if (moved == source) {
-            return source;
-        }
-        source = moved;
+    return (word >> (at & 63) & 1) != 0;
+}
+
+static inline Block *block_at(const Lane *lane, Event at)
+{
+    return &lane->blocks[at >> 6];
+}
+
+/* Applies `expression` of a block `b` to the 64 events from `at` on. */
+#define BLOCK_WINDOW(lane, at, expression)                                                         \
+    __extension__({                                                                                \
+        const Block *b = block_at((lane), (at));                                                   \
+        uint64_t low_ = (expression);                                                              \
+        int shift_ = (at) & 63;                                                                    \
+        if (shift_ != 0) {                                                                         \
+            b++;                                                                                   \
+            low_ = low_ >> shift_ | (expression) << (64 - shift_);                                 \
+        }                                                                                          \
+        low_;                                                                                      \
+    })
+
+/* --- starts that are open ------------------------------------------------------------------------------------------- */
+
+static inline uint64_t control_bits(const Block *b)
+{
+    return b->xpic | b->pointer | b->pair_xpic | b->format;
+}
+
+static isize group_words(const Phase *phase)
+{
+    return (phase->capacity + GROUP_PAD + EVENTS_A_BLOCK - 1) / EVENTS_A_BLOCK;
+}
+
+/* Runs of `count` events from `at` on that touch marked events of one of the groups (bitmaps of the lane's conflict groups). */
+static uint64_t busy_groups(const Phase *phase, const Lane *lane, const uint64_t *bitmaps,
+                            uint32_t groups, Event at, Event count)
+{
+    uint64_t busy = 0;
+    Event skip = 0;
+    for (uint32_t left = groups & lane->conflict; left != 0; left &= left - 1) {
+        uint32_t lower = lane->conflict & ((left & -left) - 1);
+        const uint64_t *bits = bitmaps + __builtin_popcount(lower) * group_words(phase);
+        busy |= busy_runs(bits, 1, at + GROUP_PAD, count, &skip);
     }
+    return busy;
+}
+
+static inline Event lent_items(const Message *m, Event start)
+{
+    return start < FABRIC_SEND_MIN && m->items < FABRIC_SEND_MIN ? FABRIC_SEND_MIN : m->items;
+}
+
+static uint64_t closed_to_sender(const Phase *phase, const Message *m, Event at, Event *skip)
+{
+    const Lane *lane = &phase->lanes[m->lane];
+    uint64_t closed = busy_runs(&lane->blocks->send, BLOCK_WORDS, at, m->items, skip); /* S1 */
+    closed |= BLOCK_WINDOW(lane, at, control_bits(b)) |
+              BLOCK_WINDOW(lane, at + 1, control_bits(b)); /* S5 */
+    if (m->is_paired) {
+        const Lane *lent = &phase->lanes[lane->partner];
+        closed |= busy_runs(&lent->blocks->send, BLOCK_WORDS, at, lent_items(m, at), skip);
+    }
+    if ((m->groups & lane->conflict) != 0) { /* S7 */
+        Event count = (m->items > FABRIC_SEND_MIN ? m->items : FABRIC_SEND_MIN) + 2 * READ_GUARD;
+        closed |= busy_groups(phase, lane, lane->writes, m->groups, at - READ_GUARD, count);
+    }
+    return closed;
+}
+
+static inline uint64_t closed_to_ordinary(const Phase *phase, const Lane *lane, Event source,
+                                          Event items, Event *skip)
+{
+    Event end = source + items, pointer = source + lane->pointer_delay;
+    uint64_t apart = phase->may_merge ? 0 : ~0ull;
+    Event ahead = 0;
+    uint64_t closed = busy_runs(&lane->blocks->receive, BLOCK_WORDS, source, items, &ahead); /* S2 */
+    *skip = ahead - source > *skip ? ahead - source : *skip; /* distance from the source */
+    if (closed == ~0ull) {
+        return closed;
+    }
+    /* S4, S5: a bit of xpic that is set already belongs to a window that ends or begins there. */
+    closed |= BLOCK_WINDOW(lane, source,
+                           ~b->xpic & (b->pair_xpic | b->format | b->closed | (b->pointer & apart)));
+    closed |= BLOCK_WINDOW(lane, end,
+                           ~b->xpic & (b->pair_xpic | b->format | b->closed | (b->pointer & apart)));
+    closed |= BLOCK_WINDOW(lane, pointer,
+                           b->pointer | b->pair_xpic | b->format | b->closed | (b->xpic & apart));
+    if (phase->has_pairs) { /* S3: one spare event between ordinary and paired */
+        closed |= BLOCK_WINDOW(lane, source - 1, b->receive_pair) |
+                  BLOCK_WINDOW(lane, end, b->receive_pair);
+    }
+    return closed;
+}
+
+static uint64_t closed_to_paired(const Lane *lane, bool is_early, Event source, Event items,
+                                 Event *skip)
+{
+    Event end = source + items;
+    Event format = source + lane->pointer_delay - 1, pointer = source + lane->pointer_delay + 1;
+    Event ahead = 0;
+    uint64_t closed = busy_runs(&lane->blocks->receive, BLOCK_WORDS, source, items, &ahead);
+    *skip = ahead - source > *skip ? ahead - source : *skip;
+    closed |= BLOCK_WINDOW(lane, source - 1, b->receive & ~b->receive_pair) |
+              BLOCK_WINDOW(lane, end, b->receive & ~b->receive_pair); /* S3 */
+    if (is_early) {
+        closed |=
+            BLOCK_WINDOW(lane, source, ~b->pair_xpic & (b->xpic | b->pointer | b->format | b->closed));
+        closed |=
+            BLOCK_WINDOW(lane, end, ~b->pair_xpic & (b->xpic | b->pointer | b->format | b->closed));
+    }
+    closed |= BLOCK_WINDOW(lane, format,
+                           ~b->format & (b->xpic | b->pointer | b->pair_xpic | b->closed));
+    closed |= BLOCK_WINDOW(lane, format + items,
+                           ~b->format & (b->xpic | b->pointer | b->pair_xpic | b->closed));
+    closed |= BLOCK_WINDOW(lane, pointer, control_bits(b) | b->closed);
+    return closed;
+}
+
+/* Bit i: the message may start at `at` + i. When none may, *skip may be raised above `at`. */
+static uint64_t phase_open(const Phase *phase, const Message *m, Event at, Event *skip)
+{
+    Event ahead = 0; /* events from `at` that cannot be starts */
+    *skip = 0;
+    uint64_t closed = closed_to_sender(phase, m, at, skip);
+    for (int32_t i = m->first; i < m->first + m->count && closed != ~0ull; i++) {
+        const Endpoint *to = &phase->endpoints[i];
+        const Lane *lane = &phase->lanes[to->lane];
+        Event source = at + to->source_delay;
+        closed |= m->is_paired ? closed_to_paired(lane, to->is_early, source, m->items, &ahead)
+                               : closed_to_ordinary(phase, lane, source, m->items, &ahead);
+        if ((to->groups & lane->conflict) != 0) { /* S7 */
+            Event store = source + lane->pointer_delay + (m->is_paired ? 1 : 0);
+            closed |= busy_groups(phase, lane, lane->reads, to->groups, store,
+                                  m->items + FABRIC_ROW_MARGIN);
+        }
+    }
+    *skip = at + ahead > *skip ? at + ahead : *skip;
+    return ~closed;
+}
+
+/* Least start that the moves of its tile allow (S9). */
+static Event least_start(const Phase *phase, const Message *m)
+{
+    const Lane *lane = &phase->lanes[m->lane];
+    Event from = m->start_min;
+    if (lane->is_mixed && !m->is_moving) {
+        Event base = lane->base_event + FABRIC_BASE_WRITE_EVENTS;
+        from = base > from ? base : from;
+    }
+    return from;
+}
+
+/* Starts behind this one reach past the blocks. */
+static Event last_start(const Phase *phase, const Message *m)
+{
+    return phase->capacity - m->tail - 2 * EVENTS_A_BLOCK;
 }
 
 Event phase_earliest(const Phase *phase, int32_t message, Event from, Event limit)
 {
     const Message *m = &phase->messages[message];
-    Event start = (Event)max_i64(from, m->start_min);
-    int32_t sides = m->count + 1;
-    int32_t accepted = 0, side = 0;
-    while (accepted < sides && start < limit) {
-        Event moved;
-        if (side == 0) {
-            moved = advance_send(&phase->lanes[m->lane], start, m->words, m->groups);
-        } else {
-            const Endpoint *to = &phase->endpoints[m->first + side - 1];
-            moved = advance_receive(&phase->lanes[to->lane], start + to->source_delay, m->words,
-                                    to->groups, phase->may_merge) -
-                    to->source_delay;
+    Event at = least_start(phase, m), last = last_start(phase, m);
+    at = from > at ? from : at;
+    last = limit - 1 < last ? limit - 1 : last;
+    while (at <= last) {
+        Event skip;
+        uint64_t open = phase_open(phase, m, at, &skip);
+        if (open != 0) {
+            Event start = at + __builtin_ctzll(open);
+            return start <= last ? start : EVENT_NEVER;
         }
-        accepted = moved == start ? accepted + 1 : 1;
-        start = moved;
-        side = side + 1 == sides ? 0 : side + 1;
+        at = skip > at + 64 ? skip : at + 64;
     }
-    return start;
+    return EVENT_NEVER;
 }
 
-static void insert_slot(Slot *slots, int32_t *count, Slot slot)
-{
-    int32_t at = first_from(slots, *count, slot.begin);
-    memmove(&slots[at + 1], &slots[at], (size_t)(*count - at) * sizeof *slots);
-    slots[at] = slot;
-    *count += 1;
-}
-
-void phase_place(Phase *phase, int32_t message, Event start)
+Event phase_latest(const Phase *phase, int32_t message, Event to)
 {
     const Message *m = &phase->messages[message];
-    Lane *from = &phase->lanes[m->lane];
-    insert_slot(from->sends, &from->send_count, (Slot){start, m->words, m->groups, message});
-    from->send_groups |= m->groups;
-    from->send_left -= m->words;
+    Event least = least_start(phase, m);
+    for (Event end = to + 1; end > least;) {
+        Event at = end - 64 > least ? end - 64 : least, skip;
+        uint64_t open = phase_open(phase, m, at, &skip);
+        open &= end - at < 64 ? (1ull << (end - at)) - 1 : ~0ull;
+        if (open != 0) {
+            return at + 63 - __builtin_clzll(open);
+        }
+        end = at;
+    }
+    return -1;
+}
+
+/* --- placing -------------------------------------------------------------------------------------------------------- */
+
+static void touch(Lane *lane, Event end)
+{
+    lane->used = end > lane->used ? end : lane->used;
+}
+
+static void mark_groups(const Phase *phase, Lane *lane, uint64_t *bitmaps, uint32_t groups,
+                        Event begin, Event end)
+{
+    for (uint32_t left = groups & lane->conflict; left != 0; left &= left - 1) {
+        uint32_t lower = lane->conflict & ((left & -left) - 1);
+        set_range(bitmaps + __builtin_popcount(lower) * group_words(phase), 1, begin + GROUP_PAD,
+                  end + GROUP_PAD, true);
+    }
+    touch(lane, end);
+}
+
+#define SET_BIT(lane, at, field, value)                                                            \
+    do {                                                                                           \
+        Event at_ = (at);                                                                          \
+        uint64_t *word_ = &block_at((lane), at_)->field;                                           \
+        *word_ = (value) ? *word_ | 1ull << (at_ & 63) : *word_ & ~(1ull << (at_ & 63));           \
+    } while (0)
+
+/* Sets or clears what a message occupies on a receiving tile. A control that a neighbouring window needs too stays. */
+static void mark_receive(Lane *lane, const Message *m, bool is_early, Event source, bool value)
+{
+    Event end = source + m->items;
+    set_range(&lane->blocks->receive, BLOCK_WORDS, source, end, value);
+    Event pointer = source + lane->pointer_delay + (m->is_paired ? 1 : 0);
+    SET_BIT(lane, pointer, pointer, value);
+    if (!m->is_paired) {
+        bool before = has_bit(block_at(lane, source - 1)->receive, source - 1) &&
+                      !has_bit(block_at(lane, source - 1)->receive_pair, source - 1);
+        bool behind = has_bit(block_at(lane, end)->receive, end) &&
+                      !has_bit(block_at(lane, end)->receive_pair, end);
+        SET_BIT(lane, source, xpic, value || before);
+        SET_BIT(lane, end, xpic, value || behind);
+    } else {
+        set_range(&lane->blocks->receive_pair, BLOCK_WORDS, source, end, value);
+        bool before = has_bit(block_at(lane, source - 1)->receive_pair, source - 1);
+        bool behind = has_bit(block_at(lane, end)->receive_pair, end);
+        Event format = source + lane->pointer_delay - 1;
+        SET_BIT(lane, format, format, value || before);
+        SET_BIT(lane, format + m->items, format, value || behind);
+        /* Of touching windows only those with the same early member share the event; that one cannot be told here, so
+         * the bit stays when in doubt: it only closes an event. */
+        if (is_early) {
+            SET_BIT(lane, source, pair_xpic, value || before);
+            SET_BIT(lane, end, pair_xpic, value || behind);
+        }
+    }
+    touch(lane, pointer + m->items + FABRIC_ROW_MARGIN);
+}
+
+static void mark_message(Phase *phase, const Message *m, Event start, bool value)
+{
+    Lane *lane = &phase->lanes[m->lane];
+    set_range(&lane->blocks->send, BLOCK_WORDS, start, start + m->items, value);
+    set_range(&lane->blocks->closed, BLOCK_WORDS, start, start + 2, value);
+    touch(lane, start + m->items + 2);
+    if (m->is_paired) {
+        Lane *lent = &phase->lanes[lane->partner];
+        set_range(&lent->blocks->send, BLOCK_WORDS, start, start + lent_items(m, start), value);
+        touch(lent, start + lent_items(m, start));
+    }
     for (int32_t i = m->first; i < m->first + m->count; i++) {
-        const Endpoint *endpoint = &phase->endpoints[i];
-        Lane *to = &phase->lanes[endpoint->lane];
-        insert_slot(to->receives, &to->receive_count,
-                    (Slot){start + endpoint->source_delay, m->words, endpoint->groups, message});
-        to->receive_groups |= endpoint->groups;
-        to->receive_left -= m->words;
+        const Endpoint *to = &phase->endpoints[i];
+        mark_receive(&phase->lanes[to->lane], m, to->is_early, start + to->source_delay, value);
+    }
+}
+
+void phase_put(Phase *phase, int32_t message, Event start)
+{
+    const Message *m = &phase->messages[message];
+    mark_message(phase, m, start, true);
+    Lane *lane = &phase->lanes[m->lane];
+    if ((m->groups & lane->conflict) != 0) {
+        Event end = start + m->items;
+        end = (end > FABRIC_SEND_MIN ? end : FABRIC_SEND_MIN) + READ_GUARD;
+        mark_groups(phase, lane, lane->reads, m->groups, start - READ_GUARD, end);
+    }
+    for (int32_t i = m->first; i < m->first + m->count; i++) {
+        const Endpoint *to = &phase->endpoints[i];
+        Lane *receiver = &phase->lanes[to->lane];
+        if ((to->groups & receiver->conflict) != 0) {
+            Event store =
+                start + to->source_delay + receiver->pointer_delay + (m->is_paired ? 1 : 0);
+            mark_groups(phase, receiver, receiver->writes, to->groups, store,
+                        store + m->items + FABRIC_ROW_MARGIN);
+        }
     }
     phase->start[message] = start;
+}
+
+/* Marks of groups stay: windows of several messages overlap in them, and they only close events. */
+void phase_remove(Phase *phase, int32_t message)
+{
+    mark_message(phase, &phase->messages[message], phase->start[message], false);
+    phase->start[message] = -1;
+}
+
+void phase_put_base(Phase *phase, int32_t index, Event begin)
+{
+    Lane *lane = &phase->lanes[index];
+    Event end = begin + FABRIC_BASE_WRITE_EVENTS;
+    set_range(&lane->blocks->send, BLOCK_WORDS, begin, end, true);
+    set_range(&lane->blocks->closed, BLOCK_WORDS, begin, end, true);
+    touch(lane, end);
+    lane->base_event = begin;
+}
+
+bool phase_switch_base(Phase *phase, int32_t index)
+{
+    Lane *lane = &phase->lanes[index];
+    Event begin = last_set(&lane->blocks->send, BLOCK_WORDS, 0, lane->used + 1) + 1;
+    for (Event skip = 0; begin < phase->capacity - 4 * EVENTS_A_BLOCK; begin += 64) {
+        uint64_t closed =
+            busy_runs(&lane->blocks->send, BLOCK_WORDS, begin, FABRIC_BASE_WRITE_EVENTS, &skip);
+        for (Event i = 0; i < FABRIC_BASE_WRITE_EVENTS; i++) {
+            closed |= BLOCK_WINDOW(lane, begin + i, control_bits(b));
+        }
+        if (closed != ~0ull) {
+            begin += __builtin_ctzll(~closed);
+            phase_put_base(phase, index, begin);
+            return true;
+        }
+    }
+    return false;
 }
 
 void phase_reset(Phase *phase)
 {
     for (int32_t i = 0; i < phase->lane_count; i++) {
         Lane *lane = &phase->lanes[i];
-        lane->send_count = lane->receive_count = 0;
-        lane->send_groups = lane->receive_groups = 0;
-        lane->send_left = lane->send_words;
-        lane->receive_left = lane->receive_words;
+        isize blocks = (isize)(lane->used + EVENTS_A_BLOCK) / EVENTS_A_BLOCK + 1;
+        memset(lane->blocks, 0, (size_t)blocks * sizeof(Block));
+        for (int g = 0; g < __builtin_popcount(lane->conflict); g++) {
+            memset(lane->reads + g * group_words(phase), 0, (size_t)(blocks + 1) * 8);
+            memset(lane->writes + g * group_words(phase), 0, (size_t)(blocks + 1) * 8);
+        }
+        lane->used = 0;
+        lane->base_event = 0;
+    }
+    for (int32_t i = 0; i < phase->message_count; i++) {
+        phase->start[i] = -1;
     }
 }
 
 Event phase_horizon(const Phase *phase)
 {
     Event horizon = 0;
-    for (int32_t i = 0; i < phase->lane_count; i++) {
-        const Lane *lane = &phase->lanes[i];
-        if (lane->send_count > 0) {
-            Event end = end_of(&lane->sends[lane->send_count - 1]);
-            horizon = (Event)max_i64(horizon, max_i64(end, FABRIC_SEND_MIN));
-        }
-        if (lane->receive_count > 0) {
-            Event end = end_of(&lane->receives[lane->receive_count - 1]) + lane->pointer_delay;
-            horizon = (Event)max_i64(horizon, end + FABRIC_ROW_MARGIN);
-        }
+    for (int32_t i = 0; i < phase->message_count; i++) {
+        Event end = phase->start[i] + phase->messages[i].tail;
+        horizon = end > horizon ? end : horizon;
     }
     return horizon;
-}
-
-Phase phase_build(const ExchangeProblem *problem, int32_t index, Event *start, Arena *arena)
-{
-    const ExchangePhase *source = &problem->phases.at[index];
-    const ExchangeTransfer *transfers = &problem->transfers.at[source->transfer_first];
-    Phase phase = {.problem = problem,
-                   .transfer_first = source->transfer_first,
-                   .message_count = source->transfer_count,
-                   .may_merge = true,
-                   .start = start};
-    int32_t *sends = arena_array(arena, int32_t, CHIP_TILES);
-    int32_t *receives = arena_array(arena, int32_t, CHIP_TILES);
-    int32_t *lane_of = arena_array(arena, int32_t, CHIP_TILES);
-    int32_t endpoint_count = 0;
-    for (int32_t i = 0; i < phase.message_count; i++) {
-        sends[transfers[i].source.id]++;
-        endpoint_count += transfers[i].receiver_count;
-        for (int32_t k = 0; k < transfers[i].receiver_count; k++) {
-            receives[problem->receivers.at[transfers[i].receiver_first + k].tile.id]++;
-        }
-    }
-    phase.lanes = arena_array(arena, Lane, CHIP_TILES);
-    for (int tile = 0; tile < CHIP_TILES; tile++) {
-        if (sends[tile] + receives[tile] > 0) {
-            PhysTile id = {(uint16_t)tile};
-            lane_of[tile] = phase.lane_count;
-            phase.lanes[phase.lane_count++] =
-                (Lane){.tile = id,
-                       .sends = arena_array(arena, Slot, sends[tile]),
-                       .receives = arena_array(arena, Slot, receives[tile]),
-                       .pointer_delay = FABRIC_POINTER_DELAY + 2 * phys_row(id)};
-        }
-    }
-    phase.messages = arena_array(arena, Message, phase.message_count);
-    phase.endpoints = arena_array(arena, Endpoint, endpoint_count);
-    int32_t next = 0;
-    for (int32_t i = 0; i < phase.message_count; i++) {
-        const ExchangeTransfer *t = &transfers[i];
-        Message *m = &phase.messages[i];
-        *m = (Message){.lane = lane_of[t->source.id],
-                       .words = (int32_t)t->words,
-                       .groups = groups_of(t->address, 4 * t->words),
-                       .first = next,
-                       .count = t->receiver_count};
-        phase.lanes[m->lane].send_words += m->words;
-        for (int32_t k = 0; k < t->receiver_count; k++) {
-            const ExchangeReceiver *to = &problem->receivers.at[t->receiver_first + k];
-            Event time = time_to_mux(t->source, to->tile);
-            phase.endpoints[next++] =
-                (Endpoint){lane_of[to->tile.id], time + 1, groups_of(to->address, 4 * t->words)};
-            m->start_min = (Event)max_i64(m->start_min, -time);
-            phase.lanes[lane_of[to->tile.id]].receive_words += m->words;
-        }
-    }
-    phase_reset(&phase);
-    return phase;
 }

@@ -1,227 +1,523 @@
-/* In which order messages are placed (exchange-scheduling.md 4.2, in a simple form).
+/* In which order messages are placed (exchange-scheduling.md 4.2).
  *
- * Two list schedules are built and the shorter one is kept, because no rule dominates (exchange-scheduling.md 5.1):
- *   by load:   the message whose busiest endpoint has most to do first, at the earliest hole that takes it;
- *   by sender: the sender that can start earliest chooses, among its next few messages, the one that can start first.
- * After each rule the messages are placed again in order of their starts, which closes holes that were left on the way.
+ * A rule makes a first list schedule; no rule dominates (exchange-scheduling.md 5.1), so the caller tries several. The schedule
+ * is then justified: all messages are moved as late as the horizon allows, latest first, and then as early as possible,
+ * earliest first. That closes holes which were left on the way, and repeats as long as the horizon shrinks.
  */
 #include "exchange/phase.h"
 #include <string.h>
 
 enum {
-    CANDIDATES_MAX = 16,            /* messages a sender looks at */
-    CANDIDATE_RECEIVERS = 512,      /* ... unless they have many receivers */
-    EVALUATIONS_PER_ENDPOINT = 160, /* after that a sender no longer waits for others */
-    BY_SENDER_MESSAGES_MAX = 40000, /* the second rule costs some 50 us a message */
-    CLOSE_ENOUGH = 64,              /* stop within 1/64 of the lower bound */
-    EVENT_LIMIT = INT32_MAX / 2,
+    CLOSE_ENOUGH = 256,         /* stop within 1/256 of the lower bound */
+    WORK_MAX = 4 * 1000 * 1000, /* endpoints that the passes of a rule place */
+    PATIENCE = 3,               /* justifications without a shorter horizon */
+    EARLIEST_WINDOW = 16,       /* events that count as the same start */
+    EARLIEST_WORK_MAX = 12 * 1000 * 1000, /* endpoints looked at */
 };
 
-/* Larger key: more urgent. The load of the busiest endpoint, then the length. */
-static uint64_t urgency_of(const Phase *phase, int32_t message)
+typedef struct Search {
+    Phase *phase;
+    SortKey *order;
+    Arena scratch;
+    Event *best, *best_base;
+    Event best_horizon, bound;
+    int64_t work;
+} Search;
+
+/* Row ends of what the message touches, less the margin: S6 completion. */
+static Event completion_of(const Phase *phase, int32_t message)
 {
-    const Message *m = &phase->messages[message];
-    int64_t load = phase->lanes[m->lane].send_words;
-    for (int32_t i = m->first; i < m->first + m->count; i++) {
-        load = max_i64(load, phase->lanes[phase->endpoints[i].lane].receive_words);
-    }
-    return (uint64_t)min_i64(load, INT64_MAX >> 16) << 13 | (uint64_t)m->words;
+    return phase->start[message] + phase->messages[message].tail - FABRIC_ROW_MARGIN;
 }
 
-/* Messages by urgency, most urgent first, then by index. */
-static SortKey *order_by_load(const Phase *phase, Arena *arena)
+static Event ready_at(const Phase *phase, int32_t message)
 {
-    SortKey *order = arena_array(arena, SortKey, phase->message_count);
-    for (int32_t i = 0; i < phase->message_count; i++) {
-        order[i] = (SortKey){~urgency_of(phase, i), (uint32_t)i};
+    const Depends *depends = &phase->depends;
+    Event ready = 0;
+    if (depends->pred_first == NULL) {
+        return 0;
     }
-    sort_keys(order, phase->message_count, *arena);
-    return order;
+    int32_t transfer = phase->messages[message].transfer;
+    for (int32_t i = depends->pred_first[transfer]; i < depends->pred_first[transfer + 1]; i++) {
+        int32_t before = depends->preds[i];
+        for (int32_t k = phase->message_of[before]; k < phase->message_of[before + 1]; k++) {
+            Event end = completion_of(phase, k);
+            ready = end > ready ? end : ready;
+        }
+    }
+    return ready;
 }
 
-static void place_in_order(Phase *phase, const SortKey *order)
+/* --- passes --------------------------------------------------------------------------------------------------------- */
+
+static bool place_those(Phase *phase, const SortKey *order, bool only_moving, bool only_others)
 {
-    phase_reset(phase);
     for (int32_t i = 0; i < phase->message_count; i++) {
         int32_t message = (int32_t)order[i].payload;
-        phase_place(phase, message, phase_earliest(phase, message, 0, EVENT_LIMIT));
+        bool is_moving = phase->messages[message].is_moving;
+        if ((only_moving && !is_moving) || (only_others && is_moving)) {
+            continue;
+        }
+        Event start = phase_earliest(phase, message, ready_at(phase, message), EVENT_NEVER);
+        if (start == EVENT_NEVER) {
+            return false;
+        }
+        phase_put(phase, message, start);
     }
+    return true;
 }
 
-/* A sender waiting for its turn; `left` are its unplaced messages, most urgent first. */
-typedef struct Sender {
-    int32_t *left;
-    int32_t count;
-    Event ready; /* no message of this sender can start earlier */
-} Sender;
-
-typedef struct SenderHeap {
-    int32_t *at; /* lane indices */
-    int32_t len;
-    const Sender *senders;
-    const Lane *lanes;
-} SenderHeap;
-
-/* Earlier first, then more left to send, then lower lane. */
-static bool comes_before(const SenderHeap *heap, int32_t a, int32_t b)
-{
-    if (heap->senders[a].ready != heap->senders[b].ready) {
-        return heap->senders[a].ready < heap->senders[b].ready;
-    }
-    if (heap->lanes[a].send_left != heap->lanes[b].send_left) {
-        return heap->lanes[a].send_left > heap->lanes[b].send_left;
-    }
-    return a < b;
-}
-
-static void sift_down(SenderHeap *heap, int32_t at)
-{
-    for (;;) {
-        int32_t child = 2 * at + 1;
-        if (child >= heap->len) {
-            return;
-        }
-        if (child + 1 < heap->len && comes_before(heap, heap->at[child + 1], heap->at[child])) {
-            child++;
-        }
-        if (!comes_before(heap, heap->at[child], heap->at[at])) {
-            return;
-        }
-        int32_t held = heap->at[at];
-        heap->at[at] = heap->at[child];
-        heap->at[child] = held;
-        at = child;
-    }
-}
-
-/* Position in sender->left of the message that can start first; *start is when. */
-static int32_t choose_message(const Phase *phase, const Sender *sender, Event from, Event *start,
-                              int64_t *work)
-{
-    int32_t best = -1, receivers = 0;
-    Event best_start = EVENT_LIMIT;
-    for (int32_t i = 0;
-         i < sender->count && i < CANDIDATES_MAX && (i == 0 || receivers < CANDIDATE_RECEIVERS);
-         i++) {
-        Event at = phase_earliest(phase, sender->left[i], from, best_start);
-        if (at < best_start) {
-            best = i;
-            best_start = at;
-        }
-        receivers += phase->messages[sender->left[i]].count;
-        if (at == from) {
-            break;
-        }
-    }
-    *work += receivers;
-    *start = best_start;
-    return best;
-}
-
-static void place_by_sender(Phase *phase, const SortKey *order, Arena scratch)
+/* Forward pass; false when the blocks are too short. */
+static bool place_in_order(Phase *phase, const SortKey *order)
 {
     phase_reset(phase);
-    Sender *senders = arena_array(&scratch, Sender, phase->lane_count);
-    SenderHeap heap = {.at = arena_array(&scratch, int32_t, phase->lane_count),
-                       .senders = senders,
-                       .lanes = phase->lanes};
-    int32_t *left = arena_array(&scratch, int32_t, phase->message_count);
-    int64_t endpoints = 0;
-    for (int32_t i = 0; i < phase->message_count; i++) {
-        senders[phase->messages[i].lane].count++;
-        endpoints += phase->messages[i].count;
+    if (!phase->has_mixed) {
+        return place_those(phase, order, false, false);
+    }
+    if (!place_those(phase, order, true, false)) {
+        return false;
     }
     for (int32_t i = 0; i < phase->lane_count; i++) {
-        senders[i].left = left;
-        left += senders[i].count;
-        if (senders[i].count > 0) {
-            heap.at[heap.len++] = i;
+        if (phase->lanes[i].is_mixed && !phase_switch_base(phase, i)) {
+            return false;
         }
-        senders[i].count = 0;
     }
-    for (int32_t i = 0; i < phase->message_count; i++) {
-        Sender *sender = &senders[phase->messages[order[i].payload].lane];
-        sender->left[sender->count++] = (int32_t)order[i].payload;
-    }
-    for (int32_t i = heap.len / 2; i-- > 0;) {
-        sift_down(&heap, i);
-    }
-    int64_t work = 0;
-    while (heap.len > 0) {
-        int32_t lane = heap.at[0];
-        Sender *sender = &senders[lane];
-        const Lane *state = &phase->lanes[lane];
-        Event from = 0, start;
-        if (state->send_count > 0) {
-            const Slot *last = &state->sends[state->send_count - 1];
-            from = last->begin + last->words;
-        }
-        int32_t chosen = choose_message(phase, sender, from, &start, &work);
-        ASSERT(chosen >= 0);
-        if (start > sender->ready && work < EVALUATIONS_PER_ENDPOINT * endpoints) {
-            sender->ready = start; /* somebody else may come first */
-            sift_down(&heap, 0);
-            if (heap.at[0] != lane) {
-                continue;
-            }
-        }
-        phase_place(phase, sender->left[chosen], start);
-        memmove(&sender->left[chosen], &sender->left[chosen + 1],
-                (size_t)(sender->count - chosen - 1) * sizeof *sender->left);
-        sender->count--;
-        sender->ready = start + 1;
-        if (sender->count == 0) {
-            heap.at[0] = heap.at[--heap.len];
-        }
-        sift_down(&heap, 0);
-    }
+    return place_those(phase, order, false, true);
 }
 
-/* Places again in order of start, at the earliest hole each. */
-static void place_again(Phase *phase, Arena scratch)
+static void sort_by_start(const Phase *phase, SortKey *order, Arena scratch)
 {
-    SortKey *order = arena_array(&scratch, SortKey, phase->message_count);
     for (int32_t i = 0; i < phase->message_count; i++) {
         order[i] = (SortKey){(uint64_t)phase->start[i], (uint32_t)i};
     }
     sort_keys(order, phase->message_count, scratch);
-    place_in_order(phase, order);
 }
 
-/* Orders of an attempt; each is followed by place_again. */
-typedef enum Rule { BY_LOAD = 0, BY_SENDER, RULES } Rule;
-
-void phase_schedule(Phase *phase, Event bound, Arena scratch)
+/* Backward pass: as late as `horizon` allows, latest first. False when a message finds no place. */
+static bool place_late(Phase *phase, SortKey *order, Event horizon, Arena scratch)
 {
-    SortKey *order = order_by_load(phase, &scratch);
-    Event *best = arena_array(&scratch, Event, phase->message_count);
-    Event best_horizon = EVENT_LIMIT;
-    for (int attempt = 0; attempt < 2 * RULES && best_horizon > bound + bound / CLOSE_ENOUGH;
-         attempt++) {
-        Rule rule = (Rule)(attempt / 2);
-        if (rule == BY_SENDER && phase->message_count > BY_SENDER_MESSAGES_MAX) {
-            break;
-        }
-        if (attempt % 2 == 1) {
-            place_again(phase, scratch);
-        } else if (rule == BY_LOAD) {
-            place_in_order(phase, order);
-        } else {
-            place_by_sender(phase, order, scratch);
-        }
-        Event horizon = phase_horizon(phase);
-        if (horizon < best_horizon) {
-            best_horizon = horizon;
-            memcpy(best, phase->start, (size_t)phase->message_count * sizeof *best);
-        }
-    }
-    for (int32_t i = 0; i < phase->message_count;
-         i++) { /* in order of start, so that slots are only appended */
-        order[i] = (SortKey){(uint64_t)best[i], (uint32_t)i};
+    for (int32_t i = 0; i < phase->message_count; i++) {
+        Event end = phase->start[i] + phase->messages[i].tail;
+        order[i] = (SortKey){(uint64_t)(horizon - end), (uint32_t)i};
     }
     sort_keys(order, phase->message_count, scratch);
     phase_reset(phase);
     for (int32_t i = 0; i < phase->message_count; i++) {
-        phase_place(phase, (int32_t)order[i].payload, best[order[i].payload]);
+        int32_t message = (int32_t)order[i].payload;
+        Event start = phase_latest(phase, message, horizon - phase->messages[message].tail);
+        if (start < 0) {
+            return false;
+        }
+        phase_put(phase, message, start);
     }
+    return true;
+}
+
+/* --- rules ---------------------------------------------------------------------------------------------------------- */
+
+/* The load of the busiest endpoint, then the length: larger is more urgent. */
+static uint64_t urgency_of(const Phase *phase, int32_t message)
+{
+    const Message *m = &phase->messages[message];
+    int64_t load = phase->lanes[m->lane].send_load;
+    for (int32_t i = m->first; i < m->first + m->count; i++) {
+        load = max_i64(load, phase->lanes[phase->endpoints[i].lane].receive_load);
+    }
+    return (uint64_t)min_i64(load, INT64_MAX >> 16) << 13 | (uint64_t)m->items;
+}
+
+/* Rank of a message among those of its sender when they are sorted by receiver, beginning behind the sender itself: messages of
+ * one rank between all tiles of a group are a rotation, so nobody waits for anybody. */
+static void rank_by_rotation(const Phase *phase, SortKey *order, Arena scratch)
+{
+    for (int32_t i = 0; i < phase->message_count; i++) {
+        const Message *m = &phase->messages[i];
+        int from = tile_of(phase->lanes[m->lane].tile).id;
+        int to = tile_of(phase->lanes[phase->endpoints[m->first].lane].tile).id;
+        uint64_t distance = (uint64_t)((to - from + CHIP_TILES) % CHIP_TILES);
+        if (to < from) { /* wraps inside the sender's own set of receivers */
+            distance = (uint64_t)(CHIP_TILES + to);
+        }
+        order[i] = (SortKey){(uint64_t)from << 16 | distance, (uint32_t)i};
+    }
+    sort_keys(order, phase->message_count, scratch);
+    uint64_t rank = 0;
+    for (int32_t i = 0; i < phase->message_count; i++) {
+        uint64_t from = order[i].key >> 16;
+        rank = i > 0 && phase->messages[order[i].payload].lane ==
+                            phase->messages[order[i - 1].payload].lane
+                   ? rank + 1
+                   : 0;
+        order[i].key = from; /* kept until the ranks are known */
+        order[i] = (SortKey){rank << 16 | from, order[i].payload};
+    }
+    sort_keys(order, phase->message_count, scratch);
+}
+
+static void order_by(const Phase *phase, ExchangeRule rule, SortKey *order, Arena scratch)
+{
+    if (rule == RULE_ROTATION) {
+        rank_by_rotation(phase, order, scratch);
+        return;
+    }
+    for (int32_t i = 0; i < phase->message_count; i++) {
+        uint64_t key = rule == RULE_LIST ? (uint64_t)i : ~urgency_of(phase, i);
+        order[i] = (SortKey){key, (uint32_t)i};
+    }
+    sort_keys(order, phase->message_count, scratch);
+}
+
+/* --- dependencies --------------------------------------------------------------------------------------------------- */
+
+typedef struct Heap {
+    int32_t *at; /* ranks */
+    int32_t len;
+} Heap;
+
+static void heap_push(Heap *heap, int32_t rank)
+{
+    int32_t at = heap->len++;
+    for (; at > 0 && heap->at[(at - 1) / 2] > rank; at = (at - 1) / 2) {
+        heap->at[at] = heap->at[(at - 1) / 2];
+    }
+    heap->at[at] = rank;
+}
+
+static int32_t heap_pop(Heap *heap)
+{
+    int32_t top = heap->at[0], last = heap->at[--heap->len], at = 0;
+    for (;;) {
+        int32_t child = 2 * at + 1;
+        if (child + 1 < heap->len && heap->at[child + 1] < heap->at[child]) {
+            child++;
+        }
+        if (child >= heap->len || heap->at[child] >= last) {
+            break;
+        }
+        heap->at[at] = heap->at[child];
+        at = child;
+    }
+    heap->at[at] = last;
+    return top;
+}
+
+/* Reorders so that every transfer follows those it waits for, otherwise as before. */
+static void respect_dependencies(const Phase *phase, SortKey *order, Arena scratch)
+{
+    const Depends *depends = &phase->depends;
+    if (depends->pred_first == NULL) {
+        return;
+    }
+    int32_t count = phase->transfer_count, total = depends->pred_first[count];
+    int32_t *waiting = arena_array(&scratch, int32_t, count);
+    int32_t *first = arena_array(&scratch, int32_t, count + 1);
+    int32_t *next = arena_array(&scratch, int32_t, total);
+    for (int32_t i = 0; i < total; i++) {
+        first[depends->preds[i] + 1]++;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        first[i + 1] += first[i];
+        waiting[i] = depends->pred_first[i + 1] - depends->pred_first[i];
+    }
+    int32_t *fill = arena_array(&scratch, int32_t, count);
+    for (int32_t i = 0; i < count; i++) {
+        for (int32_t k = depends->pred_first[i]; k < depends->pred_first[i + 1]; k++) {
+            int32_t before = depends->preds[k];
+            next[first[before] + fill[before]++] = i;
+        }
+    }
+    int32_t *rank = arena_array(&scratch, int32_t, count); /* of a transfer: its first message's */
+    int32_t *by_rank = arena_array(&scratch, int32_t, phase->message_count);
+    for (int32_t i = phase->message_count; i-- > 0;) {
+        int32_t transfer = phase->messages[order[i].payload].transfer;
+        rank[transfer] = i;
+        by_rank[i] = transfer;
+    }
+    Heap heap = {arena_array(&scratch, int32_t, count), 0};
+    for (int32_t i = 0; i < count; i++) {
+        if (waiting[i] == 0) {
+            heap_push(&heap, rank[i]);
+        }
+    }
+    int32_t placed = 0;
+    while (heap.len > 0) {
+        int32_t transfer = by_rank[heap_pop(&heap)];
+        for (int32_t k = phase->message_of[transfer]; k < phase->message_of[transfer + 1]; k++) {
+            order[placed++] = (SortKey){0, (uint32_t)k};
+        }
+        for (int32_t k = first[transfer]; k < first[transfer + 1]; k++) {
+            if (--waiting[next[k]] == 0) {
+                heap_push(&heap, rank[next[k]]);
+            }
+        }
+    }
+    ASSERT(placed == phase->message_count);
+}
+
+/* --- search --------------------------------------------------------------------------------------------------------- */
+
+static bool is_done(const Search *s)
+{
+    return s->best_horizon <= s->bound + s->bound / CLOSE_ENOUGH;
+}
+
+/* Keeps the placement when it is the shortest so far. */
+static bool keep_best(Search *s)
+{
+    Event horizon = phase_horizon(s->phase);
+    s->work += s->phase->endpoint_count + s->phase->message_count;
+    if (horizon >= s->best_horizon) {
+        return false;
+    }
+    s->best_horizon = horizon;
+    memcpy(s->best, s->phase->start, (size_t)s->phase->message_count * sizeof(Event));
+    for (int32_t i = 0; i < s->phase->lane_count; i++) {
+        s->best_base[i] = s->phase->lanes[i].base_event;
+    }
+    return true;
+}
+
+/* --- earliest first ------------------------------------------------------------------------------------------------- */
+
+/* A message that has not been placed. What is placed only closes starts, so an old start is a lower bound of the present one,
+ * and a key is worth looking at again only when it is the least. */
+typedef struct Candidate {
+    uint64_t key;
+    int32_t message;
+    Event start;
+} Candidate;
+
+typedef struct Candidates {
+    const Phase *phase;
+    Candidate *heap;
+    int32_t len;
+    double *send_left, *receive_left; /* load not placed yet, as a part of the largest load; per lane */
+    const uint32_t *wave;             /* per message; NULL: none */
+} Candidates;
+
+static double pressure_of(double left)
+{
+    return left * left * left * left; /* the busiest endpoints decide */
+}
+
+/* Earlier starts first (in windows); among them the message whose endpoints have most left to do. */
+static uint64_t key_of(const Candidates *c, int32_t message, Event start)
+{
+    const Phase *phase = c->phase;
+    const Message *m = &phase->messages[message];
+    double sum = pressure_of(c->send_left[m->lane]);
+    for (int32_t i = m->first; i < m->first + m->count; i++) {
+        sum += pressure_of(c->receive_left[phase->endpoints[i].lane]);
+    }
+    uint64_t pressure = (uint64_t)(sum * 1024);
+    pressure = pressure > 0xffffff ? 0xffffff : pressure;
+    uint64_t wave = c->wave == NULL ? 0 : c->wave[message];
+    return wave << 44 | (uint64_t)(start / EARLIEST_WINDOW) << 24 | (0xffffff - pressure);
+}
+
+static void candidates_add(Candidates *c, Candidate value)
+{
+    int32_t at = c->len++;
+    for (; at > 0 && c->heap[(at - 1) / 2].key > value.key; at = (at - 1) / 2) {
+        c->heap[at] = c->heap[(at - 1) / 2];
+    }
+    c->heap[at] = value;
+}
+
+static void candidates_replace_first(Candidates *c, Candidate value)
+{
+    int32_t at = 0;
+    for (;;) {
+        int32_t child = 2 * at + 1;
+        if (child + 1 < c->len && c->heap[child + 1].key < c->heap[child].key) {
+            child++;
+        }
+        if (child >= c->len || c->heap[child].key >= value.key) {
+            break;
+        }
+        c->heap[at] = c->heap[child];
+        at = child;
+    }
+    c->heap[at] = value;
+}
+
+static void candidates_init(Candidates *c, const Phase *phase, Arena *arena)
+{
+    c->phase = phase;
+    c->heap = arena_array(arena, Candidate, phase->message_count);
+    c->send_left = arena_array(arena, double, phase->lane_count);
+    c->receive_left = arena_array(arena, double, phase->lane_count);
+    int64_t largest = 1;
+    for (int32_t i = 0; i < phase->lane_count; i++) {
+        const Lane *lane = &phase->lanes[i];
+        largest = max_i64(largest, max_i64(lane->send_load, lane->receive_load));
+    }
+    for (int32_t i = 0; i < phase->lane_count; i++) {
+        c->send_left[i] = (double)phase->lanes[i].send_load / (double)largest;
+        c->receive_left[i] = (double)phase->lanes[i].receive_load / (double)largest;
+    }
+    for (int32_t i = 0; i < phase->message_count; i++) {
+        Event start = phase->messages[i].start_min;
+        candidates_add(c, (Candidate){key_of(c, i, start), i, start});
+    }
+}
+
+static void take_load(Candidates *c, const Message *m)
+{
+    const Phase *phase = c->phase;
+    double part = c->send_left[m->lane] * m->items / (double)phase->lanes[m->lane].send_load;
+    c->send_left[m->lane] -= part;
+    for (int32_t i = m->first; i < m->first + m->count; i++) {
+        int32_t lane = phase->endpoints[i].lane;
+        c->receive_left[lane] -=
+            c->receive_left[lane] * m->items / (double)phase->lanes[lane].receive_load;
+    }
+}
+
+/* Always the message that can start first. False when the blocks are too short or the work is too much. */
+static bool place_earliest(Search *s, const uint32_t *wave)
+{
+    Phase *phase = s->phase;
+    Arena scratch = s->scratch;
+    Candidates candidates = {.wave = wave}, *c = &candidates;
+    phase_reset(phase);
+    candidates_init(c, phase, &scratch);
+    int64_t work = 0;
+    while (c->len > 0) {
+        Candidate first = c->heap[0];
+        const Message *m = &phase->messages[first.message];
+        Event start = phase_earliest(phase, first.message, first.start, EVENT_NEVER);
+        work += m->count + 1;
+        if (start == EVENT_NEVER || work > EARLIEST_WORK_MAX) {
+            return false;
+        }
+        uint64_t key = key_of(c, first.message, start);
+        bool is_first = (c->len < 2 || key <= c->heap[1].key) && (c->len < 3 || key <= c->heap[2].key);
+        if (!is_first) {
+            candidates_replace_first(c, (Candidate){key, first.message, start});
+            continue;
+        }
+        phase_put(phase, first.message, start);
+        take_load(c, m);
+        if (--c->len > 0) {
+            candidates_replace_first(c, c->heap[c->len]);
+        }
+    }
+    s->work += work / 4;
+    return true;
+}
+
+/* Streams: transfers with equal source, width and receivers, in the order of their destinations, cut into waves of
+ * `stream_words` words (exchange.md 8, B-type). */
+static uint32_t *waves_of(const Phase *phase, int32_t stream_words, Arena *arena)
+{
+    uint32_t *wave = arena_array(arena, uint32_t, phase->message_count);
+    Arena scratch = *arena;
+    SortKey *order = arena_array(&scratch, SortKey, phase->message_count);
+    for (int32_t i = 0; i < phase->message_count; i++) { /* by destination, then by stream: both sorts are stable */
+        order[i] = (SortKey){phase->endpoints[phase->messages[i].first].address, (uint32_t)i};
+    }
+    sort_keys(order, phase->message_count, scratch);
+    for (int32_t i = 0; i < phase->message_count; i++) {
+        const Message *m = &phase->messages[order[i].payload];
+        uint64_t hash = (uint64_t)m->lane * 2 + m->is_paired;
+        for (int32_t k = m->first; k < m->first + m->count; k++) {
+            hash = (hash ^ (uint64_t)phase->endpoints[k].lane) * 0x9e3779b97f4a7c15u;
+        }
+        order[i].key = hash;
+    }
+    sort_keys(order, phase->message_count, scratch);
+    uint64_t words = 0;
+    for (int32_t i = 0; i < phase->message_count; i++) {
+        words = i > 0 && order[i].key == order[i - 1].key ? words : 0;
+        uint64_t at = words / (uint64_t)stream_words;
+        wave[order[i].payload] = (uint32_t)(at < 0xfffff ? at : 0xfffff);
+        words += phase->messages[order[i].payload].words;
+    }
+    return wave;
+}
+
+static void justify(Search *s)
+{
+    Phase *phase = s->phase;
+    bool is_reversible = phase->depends.pred_first == NULL && !phase->has_mixed;
+    int patience = PATIENCE;
+    while (patience > 0 && !is_done(s) && s->work < WORK_MAX) {
+        if (is_reversible) {
+            if (!place_late(phase, s->order, phase_horizon(phase), s->scratch)) {
+                return;
+            }
+            s->work += phase->endpoint_count + phase->message_count;
+        }
+        sort_by_start(phase, s->order, s->scratch);
+        respect_dependencies(phase, s->order, s->scratch);
+        if (!place_in_order(phase, s->order)) {
+            return;
+        }
+        patience = keep_best(s) ? PATIENCE : patience - 1;
+        patience = is_reversible ? patience : patience - 1;
+    }
+}
+
+void phase_restore(Phase *phase, const Event *start, const Event *base)
+{
+    phase_reset(phase);
+    for (int32_t i = 0; i < phase->message_count; i++) {
+        phase_put(phase, i, start[i]);
+    }
+    for (int32_t i = 0; i < phase->lane_count; i++) {
+        if (phase->lanes[i].is_mixed) {
+            phase_put_base(phase, i, base[i]);
+        }
+    }
+}
+
+bool phase_replace(Phase *phase, Arena scratch)
+{
+    SortKey *order = arena_array(&scratch, SortKey, phase->message_count);
+    sort_by_start(phase, order, scratch);
+    respect_dependencies(phase, order, scratch);
+    return place_in_order(phase, order);
+}
+
+/* First schedule of a rule. */
+static bool place_first(Search *s, ExchangeRule rule, const uint32_t *wave)
+{
+    bool is_free = s->phase->depends.pred_first == NULL && !s->phase->has_mixed;
+    if ((rule == RULE_EARLIEST || wave != NULL) && is_free) {
+        return place_earliest(s, wave);
+    }
+    order_by(s->phase, rule, s->order, s->scratch);
+    respect_dependencies(s->phase, s->order, s->scratch);
+    return place_in_order(s->phase, s->order);
+}
+
+bool phase_schedule(Phase *phase, ExchangeRule rule, int32_t stream_words, Event bound, Arena *arena)
+{
+    Search search = {.phase = phase, .best_horizon = EVENT_NEVER, .bound = bound};
+    Search *s = &search;
+    Arena start = *arena;
+    for (Event events = 2 * bound + 4096;; events *= 4) {
+        events = events < EVENTS_MAX ? events : EVENTS_MAX;
+        *arena = start;
+        phase_reserve(phase, events, arena);
+        s->scratch = *arena;
+        s->order = arena_array(&s->scratch, SortKey, phase->message_count);
+        s->best = arena_array(&s->scratch, Event, phase->message_count);
+        s->best_base = arena_array(&s->scratch, Event, phase->lane_count);
+        uint32_t *wave =
+            stream_words > 0 ? waves_of(phase, stream_words, &s->scratch) : NULL;
+        if (place_first(s, rule, wave)) {
+            (void)keep_best(s);
+            if (wave == NULL) { /* justifying would break the waves up */
+                justify(s);
+            }
+            break;
+        }
+        if (events == EVENTS_MAX || (rule == RULE_EARLIEST && wave == NULL)) {
+            return false;
+        }
+    }
+    phase_restore(phase, s->best, s->best_base);
+    return true;
 }

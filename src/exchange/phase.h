@@ -1,68 +1,162 @@
-/* Private to exchange: the state of one phase while its transfers are being placed in time (exchange-scheduling.md 1, 4.1).
+/* Private to exchange: one phase while its messages are placed in time (exchange-scheduling.md 1, 4.1).
  *
- * A lane is one taking part tile: its sends and its receives, each a sorted array of disjoint slots. Everything else
- * (control events, pointer and payload windows) is a fixed distance from a slot and is computed when needed.
+ * A lane is one taking part tile. What is placed on it is kept as bits, one an event: a candidate start is tested against a
+ * tile with a handful of word operations, and 64 neighbouring starts at once (lanes.c). Messages are transfers, or stretches
+ * of a transfer that has to be cut (exchange.md 5, 8).
  */
 #pragma once
 #include "exchange/exchange.h"
 
-typedef struct Slot {
-    Event begin; /* sends: first item leaves; receives: source window begins (src) */
-    int32_t words;
-    uint32_t groups; /* bit mask of exchange groups that are read or written */
-    int32_t message;
-} Slot;
+enum {
+    EVENTS_A_BLOCK = 64,
+    EVENTS_MAX = 1 << 22, /* longest phase; beyond it the solver refuses (S10) */
+    EVENT_NEVER = 1 << 30,
+};
+
+VEC(Event);
+
+/* 64 events of one tile, a bit each; exactly one cache line. */
+typedef struct Block {
+    uint64_t send;         /* transmit lane busy: own sends, lent to the partner, base writes */
+    uint64_t receive;      /* source windows */
+    uint64_t receive_pair; /* ... those of paired transfers */
+    uint64_t xpic;         /* events at which controls take effect */
+    uint64_t pointer;
+    uint64_t pair_xpic;
+    uint64_t format;
+    uint64_t closed; /* no control may take effect: starts of sends and one behind (X6), base writes (X17) */
+} Block;
+_Static_assert(sizeof(Block) == 64, "a block is a cache line");
 
 typedef struct Lane {
     PhysTile tile;
-    Slot *sends, *receives;
+    int32_t partner; /* lane of the pair's other member; -1: takes no part */
+    Block *blocks;
+    /* Groups that this tile both reads and writes in the phase (S7): a bitmap for each set bit of `conflict`, in order;
+     * reads with their guard, writes with their margin. */
+    uint32_t conflict;
+    uint64_t *reads, *writes;
+    Event used;          /* blocks are clear from here on */
+    Event pointer_delay; /* pointer event of an ordinary message = src + 52 + 2R */
+    int64_t send_load, receive_load; /* items of the phase, lent lanes included */
     int32_t send_count, receive_count;
-    uint32_t send_groups, receive_groups; /* unions over the slots placed so far */
-    Event pointer_delay;                  /* pointer event = src + 52 + 2R */
-    int64_t send_words, receive_words;    /* whole load of the phase */
-    int64_t send_left, receive_left;      /* of messages not placed yet */
+    /* Moving sources: sends of `move` (0: none) go first, those under base 0 follow behind the write at `base_event`. */
+    int32_t move;
+    bool is_mixed;
+    Event base_event; /* 0: not placed yet */
 } Lane;
 
 typedef struct Endpoint {
     int32_t lane;
-    Event source_delay; /* src = start + T + 1 */
+    Event source_delay; /* src = start + source_delay */
     uint32_t groups;
+    uint32_t address; /* first byte stored */
+    bool is_early;    /* of a paired message: member that writes the pair's XPIC */
 } Endpoint;
 
 typedef struct Message {
+    int32_t transfer;
+    uint32_t word_first, words;
     int32_t lane; /* of the sender */
-    int32_t words;
+    int32_t items;
     uint32_t groups;
     int32_t first, count; /* endpoints */
     Event start_min;      /* src >= 1 at every receiver, and what failed encodings asked for */
+    Event tail;           /* start + tail: least row end of the tiles it touches */
+    bool is_paired, is_moving; /* moving: under the lane's base */
 } Message;
+VEC(Message);
+
+/* Earlier transfers that a transfer waits for (S6): preds[pred_first[t] .. pred_first[t + 1]), relative to the phase. */
+typedef struct Depends {
+    int32_t *pred_first; /* NULL: no dependencies */
+    int32_t *preds;
+} Depends;
 
 typedef struct Phase {
     const ExchangeProblem *problem;
-    int32_t transfer_first;
+    int32_t index, transfer_first, transfer_count;
     Lane *lanes;
     int32_t lane_count;
     Message *messages;
     int32_t message_count;
+    int32_t *message_of; /* transfer of the phase -> its first message; transfer_count + 1 entries */
     Endpoint *endpoints;
+    int64_t endpoint_count;
+    Depends depends;
+    Event capacity; /* events that the blocks hold */
     bool may_merge; /* two controls may share an event (sendpicp) */
-    Event *start;   /* per message */
+    bool has_pairs, has_mixed;
+    Event *start; /* per message; -1: not placed */
 } Phase;
 
 /* Mask of the exchange groups of [address, address + bytes). */
 uint32_t groups_of(uint32_t address, uint32_t bytes);
 
-Phase phase_build(const ExchangeProblem *problem, int32_t phase, Event *start, Arena *arena);
+/* --- build.c -------------------------------------------------------------------------------------------------------- */
+/* Messages and lanes of a phase, all eligible transfers paired or none. Blocks are allocated by phase_reserve. */
+Phase phase_build(const ExchangeProblem *problem, int32_t phase, bool is_paired,
+                  const Depends *depends, Arena *arena);
+/* Room for `events`. */
+void phase_reserve(Phase *phase, Event events, Arena *arena);
+
+/* --- lanes.c -------------------------------------------------------------------------------------------------------- */
 /* Forgets all placed messages. */
 void phase_reset(Phase *phase);
-/* Earliest start >= from at which the message breaks no rule against what is placed; gives up at `limit` and returns a
- * value >= limit then. */
+/* Earliest start >= from at which the message breaks no rule against what is placed; EVENT_NEVER when the capacity ends
+ * before, or when it would not lie below `limit`. */
 Event phase_earliest(const Phase *phase, int32_t message, Event from, Event limit);
-void phase_place(Phase *phase, int32_t message, Event start);
+/* Latest start <= to; -1 when there is none. */
+Event phase_latest(const Phase *phase, int32_t message, Event to);
+void phase_put(Phase *phase, int32_t message, Event start);
+void phase_remove(Phase *phase, int32_t message);
+/* Reserves the base write of a mixed lane behind its moving sends. False when the capacity ends before. */
+bool phase_switch_base(Phase *phase, int32_t lane);
+/* Marks the base write of a mixed lane at `begin`. */
+void phase_put_base(Phase *phase, int32_t lane, Event begin);
 Event phase_horizon(const Phase *phase);
 
-/* Places every message: the better of two orders (order.c). `bound` is a lower bound of the horizon. */
-void phase_schedule(Phase *phase, Event bound, Arena scratch);
+/* --- order.c -------------------------------------------------------------------------------------------------------- */
+typedef enum ExchangeRule {
+    RULE_LOAD = 0, /* busiest endpoint first */
+    RULE_LIST,     /* list order */
+    RULE_ROTATION, /* all-to-all as rotations */
+    RULE_EARLIEST, /* what can start first; refused when that is too much work */
+    RULE_COUNT,
+} ExchangeRule;
+/* Places every message; with stream_words in waves of streams. `bound` is a lower bound of the horizon. False when the rule
+ * is refused or the phase is longer than EVENTS_MAX. */
+bool phase_schedule(Phase *phase, ExchangeRule rule, int32_t stream_words, Event bound,
+                    Arena *arena);
+/* Puts exactly these starts and base writes (of mixed lanes). */
+void phase_restore(Phase *phase, const Event *start, const Event *base);
+/* Places all messages again in the order of their starts (start_min or may_merge changed). */
+bool phase_replace(Phase *phase, Arena scratch);
 
-/* Refuses problems that this solver does not cover or that no schedule can satisfy (inputs.c). */
+/* --- depend.c ------------------------------------------------------------------------------------------------------- */
+/* False with an error when there are too many overlaps to follow. */
+bool depends_build(const ExchangeProblem *problem, int32_t phase, Arena *keep, Arena scratch,
+                   Depends *out, Error *err);
+
+/* --- encode.c ------------------------------------------------------------------------------------------------------- */
+/* Events of a word of a row; of a sendpicp: of its first word. */
+Event row_word_events(uint32_t word);
+/* row_encode that goes on behind a sendpicp on an odd word, so that all of them are known at once. */
+bool row_encode_noting(const RowScript *script, RowWordVec *out, Arena *arena, EventVec *failed);
+
+/* --- rows.c --------------------------------------------------------------------------------------------------------- */
+typedef struct PhaseRows {
+    Row *rows;
+    isize row_count;
+    uint32_t *words; /* each row begins on an even word */
+    isize word_count;
+    RowPatch *patches;
+    isize patch_count;
+    Event horizon;
+} PhaseRows;
+/* Encodes every row, moving messages where a row cannot be encoded. False when that does not end. */
+bool phase_encode(Phase *phase, int threads, Arena *keep, Arena scratch, PhaseRows *out);
+
+/* --- inputs.c ------------------------------------------------------------------------------------------------------- */
+/* Refuses problems that no schedule can satisfy. */
 bool inputs_check(const ExchangeProblem *problem, Arena scratch, Error *err);

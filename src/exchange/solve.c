@@ -1,190 +1,175 @@
 /* All phases: schedule, encode, collect (exchange-scheduling.md 1, S10; exchange.md 4.1).
  *
- * Phases share nothing but the row budget, so they are solved in parallel, each into the arena of the worker that happens
- * to run it, and collected in phase order: the result does not depend on the number of threads. When a row cannot be
- * encoded (parity of sendpicp), the message whose control stands there must start one event later and the phase is placed
- * again; after some attempts controls are kept apart instead, which needs no sendpicp and so cannot fail that way.
+ * Phases share nothing but the row budget, so they are solved in parallel, each in the arenas of the worker that happens to
+ * run it. A phase has variants: all transfers 32 bits wide, or every one paired that may be. The second is tried where some
+ * may, and the better one is kept. Then rows are encoded, phase after phase with all threads, and collected in phase order:
+ * nothing depends on the number of threads.
  */
 #include "exchange/phase.h"
 #include <string.h>
 
-enum { DELAY_ATTEMPTS = 4, APART_ATTEMPTS = 16 };
+enum {
+    VARIANTS = 2 * RULE_COUNT, /* widths x rules */
+    LARGE = 300000,            /* messages from which only the first rules are tried */
+    CLOSE_PART = 100,          /* within 1/100 of the bound no other rule is tried */
+    COMPACT_STREAM_WORDS = 1024,
+};
 
-typedef struct PhaseRows {
-    RowVec rows;
-    RowWordVec words;
+/* One placement of one phase. */
+typedef struct Variant {
+    bool is_used, is_paired, is_placed;
+    ExchangeRule rule;
     Event horizon;
+    Event *start; /* per message */
+    Event *base;  /* per lane */
+} Variant;
+
+typedef struct PhaseWork {
+    Depends depends;
+    bool is_close; /* the first rule came so close to the bound that no other is tried */
+    Variant variant[VARIANTS];
     Error err;
-} PhaseRows;
+} PhaseWork;
 
 typedef struct SolveWorker {
-    Arena out, scratch;
+    Arena keep, scratch;
 } SolveWorker;
 
 typedef struct Solve {
     const ExchangeProblem *problem;
-    Event *start;
+    const ExchangeOptions *options;
     const ExchangeBounds *bounds;
-    PhaseRows *phases;
+    PhaseWork *phases;
     SolveWorker *workers;
+    int32_t stream_words;
+    bool is_second_round;
 } Solve;
 
-static uint32_t sctl_of(const Phase *phase, const Message *m)
+static bool may_pair_some(const ExchangeProblem *problem, const ExchangePhase *phase)
 {
-    if (m->count > 1) {
-        return SCTL_BOTH;
-    }
-    PhysTile to = phase->lanes[phase->endpoints[m->first].lane].tile;
-    return (uint32_t)direction_of(phase->lanes[m->lane].tile, to);
-}
-
-static isize collect_sends(const Phase *phase, const Lane *lane, RowSend *sends)
-{
-    for (int32_t i = 0; i < lane->send_count; i++) {
-        const Slot *slot = &lane->sends[i];
-        const ExchangeTransfer *t =
-            &phase->problem->transfers.at[phase->transfer_first + slot->message];
-        sends[i] = (RowSend){slot->begin, slot->begin + slot->words, word_of_byte(t->address),
-                             sctl_of(phase, &phase->messages[slot->message])};
-    }
-    return lane->send_count;
-}
-
-/* Address at which this lane stores the message. */
-static uint32_t store_address(const Phase *phase, const Lane *lane, int32_t message)
-{
-    const ExchangeTransfer *t = &phase->problem->transfers.at[phase->transfer_first + message];
-    for (int32_t i = 0; i < t->receiver_count; i++) {
-        const ExchangeReceiver *to = &phase->problem->receivers.at[t->receiver_first + i];
-        if (to->tile.id == lane->tile.id) {
-            return to->address;
+    for (int32_t i = 0; i < phase->transfer_count; i++) {
+        if (transfer_may_pair(problem, &problem->transfers.at[phase->transfer_first + i])) {
+            return true;
         }
     }
-    bool is_receiver = false;
-    ASSERT(is_receiver);
-    return 0;
+    return false;
 }
 
-/* XPIC at src, neutral at src + n unless the next source takes over there, pointer at src + 52 + 2R; sorted by event. */
-static isize collect_controls(const Phase *phase, const Lane *lane, RowControl *controls)
-{
-    isize count = 0;
-    int32_t pointer = 0, total = lane->receive_count;
-    for (int32_t i = 0; i <= total; i++) {
-        Event until = i < total ? lane->receives[i].begin : INT32_MAX;
-        Event neutral =
-            i > 0 ? lane->receives[i - 1].begin + lane->receives[i - 1].words : INT32_MAX;
-        for (int step = 0; step < 2; step++) {
-            bool is_neutral = step == 0;
-            Event limit = is_neutral ? neutral : until;
-            if (is_neutral && (i == 0 || neutral == until)) {
-                continue;
-            }
-            while (pointer < total && lane->receives[pointer].begin + lane->pointer_delay < limit) {
-                const Slot *slot = &lane->receives[pointer++];
-                controls[count++] =
-                    (RowControl){slot->begin + lane->pointer_delay, ROW_POINTER,
-                                 word_of_byte(store_address(phase, lane, slot->message))};
-            }
-            if (is_neutral) {
-                controls[count++] = (RowControl){neutral, ROW_XPIC, FABRIC_NEUTRAL};
-            } else if (i < total) {
-                const Message *m = &phase->messages[lane->receives[i].message];
-                controls[count++] = (RowControl){until, ROW_XPIC, phase->lanes[m->lane].tile.id};
-            }
-        }
-    }
-    return count;
-}
-
-static Event end_of_row(const Lane *lane)
-{
-    Event end = 0;
-    if (lane->send_count > 0) {
-        const Slot *last = &lane->sends[lane->send_count - 1];
-        end = (Event)max_i64(last->begin + last->words, FABRIC_SEND_MIN);
-    }
-    if (lane->receive_count > 0) {
-        const Slot *last = &lane->receives[lane->receive_count - 1];
-        end = (Event)max_i64(end,
-                             last->begin + last->words + lane->pointer_delay + FABRIC_ROW_MARGIN);
-    }
-    return end;
-}
-
-/* Message of the lane whose control takes effect at `event`; -1 when it is a send that does not fit there. */
-static int32_t message_at(const Lane *lane, Event event)
-{
-    for (int32_t i = 0; i < lane->receive_count; i++) {
-        const Slot *slot = &lane->receives[i];
-        if (event == slot->begin + lane->pointer_delay || event == slot->begin ||
-            event == slot->begin + slot->words) {
-            return slot->message;
-        }
-    }
-    return -1;
-}
-
-/* Encodes every row. False when some are not encodable: one message of each must start later. */
-static bool encode_rows(Phase *phase, int32_t index, PhaseRows *rows, Arena *out, Arena scratch)
-{
-    bool is_encoded = true;
-    rows->rows.len = 0;
-    rows->words.len = 0;
-    for (int32_t i = 0; i < phase->lane_count; i++) {
-        const Lane *lane = &phase->lanes[i];
-        Arena temporary = scratch;
-        RowSend *sends = arena_array(&temporary, RowSend, lane->send_count);
-        RowControl *controls = arena_array(&temporary, RowControl, 3 * (isize)lane->receive_count);
-        isize send_count = collect_sends(phase, lane, sends);
-        isize control_count = collect_controls(phase, lane, controls);
-        RowWordVec words = {0};
-        Event at, end = end_of_row(lane);
-        RowScript script = {.sends = {sends, send_count, send_count},
-                            .controls = {controls, control_count, control_count},
-                            .end = end};
-        if (!row_encode(&script, &words, &temporary, &at)) {
-            int32_t late = message_at(lane, at);
-            ASSERT(late >= 0);
-            phase->messages[late].start_min = phase->start[late] + 1;
-            is_encoded = false;
-        }
-        if (!is_encoded) {
-            continue;
-        }
-        if (rows->words.len % 2 != 0) {
-            *vec_push(&rows->words, out) = 0; /* rows begin on even words */
-        }
-        *vec_push(&rows->rows, out) = (Row){.phase = index,
-                                            .tile = lane->tile,
-                                            .word_first = (int32_t)rows->words.len,
-                                            .word_count = (int32_t)words.len,
-                                            .end = end};
-        for (isize k = 0; k < words.len; k++) {
-            *vec_push(&rows->words, out) = words.at[k];
-        }
-    }
-    return is_encoded;
-}
-
-static void solve_phase(void *context, isize index, int worker)
+static void prepare_phase(void *context, isize index, int worker)
 {
     Solve *solve = context;
-    PhaseRows *rows = &solve->phases[index];
-    Arena scratch = solve->workers[worker].scratch;
-    const ExchangePhase *source = &solve->problem->phases.at[index];
-    Phase phase = phase_build(solve->problem, (int32_t)index, &solve->start[source->transfer_first],
-                              &scratch);
-    for (int attempt = 0; attempt < DELAY_ATTEMPTS + APART_ATTEMPTS; attempt++) {
-        phase.may_merge = attempt < DELAY_ATTEMPTS;
-        phase_schedule(&phase, solve->bounds[index].chosen.events, scratch);
-        rows->horizon = phase_horizon(&phase);
-        if (encode_rows(&phase, (int32_t)index, rows, &solve->workers[worker].out, scratch)) {
-            return;
+    SolveWorker *memory = &solve->workers[worker];
+    PhaseWork *work = &solve->phases[index];
+    ExchangeWidth width = solve->options->width;
+    const ExchangePhase *phase = &solve->problem->phases.at[index];
+    if (!depends_build(solve->problem, (int32_t)index, &memory->keep, memory->scratch,
+                       &work->depends, &work->err)) {
+        return;
+    }
+    bool may_pair =
+        width != EXCHANGE_WIDTH_ORDINARY && may_pair_some(solve->problem, phase);
+    for (int i = 0; i < VARIANTS; i++) {
+        Variant *variant = &work->variant[i];
+        variant->is_paired = i >= RULE_COUNT;
+        variant->rule = (ExchangeRule)(i % RULE_COUNT);
+        variant->is_used =
+            variant->is_paired ? may_pair : !may_pair || width == EXCHANGE_WIDTH_AUTO;
+        if (phase->transfer_count > LARGE && variant->rule > RULE_LOAD) {
+            variant->is_used = false;
         }
     }
-    (void)error_set(&rows->err, ERROR_NO, NULL, "phase %td: no encodable rows after %d placements",
-                    index, DELAY_ATTEMPTS + APART_ATTEMPTS);
+}
+
+static void solve_variant(void *context, isize index, int worker)
+{
+    Solve *solve = context;
+    SolveWorker *memory = &solve->workers[worker];
+    isize phase_index = index / VARIANTS;
+    PhaseWork *work = &solve->phases[phase_index];
+    Variant *variant = &work->variant[index % VARIANTS];
+    if (!variant->is_used || (variant->rule == RULE_LOAD) == solve->is_second_round ||
+        (solve->is_second_round && work->is_close)) {
+        return;
+    }
+    Arena scratch = memory->scratch;
+    const ExchangeBounds *bounds = &solve->bounds[phase_index];
+    Phase phase = phase_build(solve->problem, (int32_t)phase_index, variant->is_paired,
+                              &work->depends, &scratch);
+    Event bound = variant->is_paired ? bounds->paired.events : bounds->ordinary.events;
+    variant->is_placed = phase_schedule(&phase, variant->rule, solve->stream_words, bound, &scratch);
+    if (!variant->is_placed) {
+        return;
+    }
+    variant->horizon = phase_horizon(&phase);
+    variant->start = arena_array(&memory->keep, Event, phase.message_count);
+    variant->base = arena_array(&memory->keep, Event, phase.lane_count);
+    memcpy(variant->start, phase.start, (size_t)phase.message_count * sizeof(Event));
+    for (int32_t i = 0; i < phase.lane_count; i++) {
+        variant->base[i] = phase.lanes[i].base_event;
+    }
+}
+
+/* Is the first rule's horizon close to the least bound of the widths that may be used? */
+static bool is_close(const Solve *solve, isize index)
+{
+    const PhaseWork *work = &solve->phases[index];
+    const Variant *ordinary = &work->variant[RULE_LOAD],
+                  *paired = &work->variant[RULE_COUNT + RULE_LOAD];
+    Event bound = paired->is_used ? solve->bounds[index].paired.events
+                                  : solve->bounds[index].ordinary.events;
+    Event best = EVENT_NEVER;
+    if (ordinary->is_placed) {
+        best = ordinary->horizon;
+    }
+    if (paired->is_placed && paired->horizon < best) {
+        best = paired->horizon;
+    }
+    return best <= bound + bound / CLOSE_PART;
+}
+
+static const Variant *choose_variant(const PhaseWork *work)
+{
+    const Variant *best = NULL;
+    for (int i = 0; i < VARIANTS; i++) {
+        const Variant *variant = &work->variant[i];
+        if (variant->is_placed && (best == NULL || variant->horizon < best->horizon)) {
+            best = variant;
+        }
+    }
+    return best;
+}
+
+/* The chosen placement again, and its rows. */
+static bool encode_phase(const Solve *solve, isize index, int threads, Arena *keep, Arena scratch,
+                         ExchangeMessageVec *messages, PhaseRows *rows, Error *err)
+{
+    const PhaseWork *work = &solve->phases[index];
+    if (work->err.code != ERROR_NONE) {
+        *err = work->err;
+        return false;
+    }
+    const Variant *variant = choose_variant(work);
+    if (variant == NULL) {
+        return error_set(err, ERROR_NO, NULL, "S10: phase %td is longer than %d events", index,
+                         EVENTS_MAX);
+    }
+    Phase phase = phase_build(solve->problem, (int32_t)index, variant->is_paired, &work->depends,
+                              &scratch);
+    phase_reserve(&phase, variant->horizon + variant->horizon / 4 + 4096, &scratch);
+    phase_restore(&phase, variant->start, variant->base);
+    if (!phase_encode(&phase, threads, keep, scratch, rows)) {
+        return error_set(err, ERROR_NO, NULL, "S10: phase %td: no encodable rows were found", index);
+    }
+    for (int32_t i = 0; i < phase.message_count; i++) {
+        const Message *m = &phase.messages[i];
+        *vec_push(messages, keep) =
+            (ExchangeMessage){.transfer = phase.transfer_first + m->transfer,
+                              .word_first = m->word_first,
+                              .words = m->words,
+                              .start = phase.start[i],
+                              .is_paired = m->is_paired};
+    }
+    return true;
 }
 
 /* Rows of a tile lie behind each other, each on 8 bytes (S10). */
@@ -198,75 +183,98 @@ static bool check_budget(const ExchangeProblem *problem, const Schedule *schedul
         bytes[row->tile.id] += align_up(4 * (int64_t)row->word_count, 8);
         worst = bytes[row->tile.id] > bytes[worst] ? row->tile.id : worst;
     }
-    for (int tile = 0; tile < CHIP_TILES; tile++) {
-        worst = bytes[tile] > bytes[worst] ? tile : worst;
-    }
     int64_t over = bytes[worst] - problem->row_bytes_max;
     if (over > 0) {
         return error_set(
-            err, ERROR_NO, NULL, "exchange rows need %lld bytes, over by %lld bytes on tile L%d",
+            err, ERROR_NO, NULL,
+            "S10: exchange rows need %lld bytes, over by %lld bytes on tile L%d",
             (long long)bytes[worst], (long long)over, tile_of((PhysTile){(uint16_t)worst}).id);
     }
     return true;
 }
 
+/* Rows of all phases into one schedule. */
+static void collect(const PhaseRows *phases, isize phase_count, Arena *keep, Schedule *out)
+{
+    isize rows = 0, words = 0, patches = 0;
+    for (isize i = 0; i < phase_count; i++) {
+        rows += phases[i].row_count;
+        words += phases[i].word_count;
+        patches += phases[i].patch_count;
+    }
+    ASSERT(words <= INT32_MAX);
+    out->rows = (RowVec){arena_array(keep, Row, rows), 0, rows};
+    out->words = (RowWordVec){arena_array(keep, RowWord, words), 0, words};
+    out->patches = (RowPatchVec){arena_array(keep, RowPatch, patches), 0, patches};
+    for (isize i = 0; i < phase_count; i++) {
+        const PhaseRows *phase = &phases[i];
+        for (isize k = 0; k < phase->row_count; k++) {
+            Row row = phase->rows[k];
+            row.word_first += (int32_t)out->words.len;
+            row.patch_first += (int32_t)out->patches.len;
+            out->rows.at[out->rows.len++] = row;
+        }
+        if (phase->word_count > 0) {
+            memcpy(&out->words.at[out->words.len], phase->words,
+                   (size_t)phase->word_count * sizeof(RowWord));
+        }
+        out->words.len += phase->word_count;
+        for (isize k = 0; k < phase->patch_count; k++) {
+            out->patches.at[out->patches.len++] = phase->patches[k];
+        }
+        out->horizon[i] = phase->horizon;
+    }
+}
+
 bool exchange_solve(const ExchangeProblem *problem, const ExchangeOptions *options, Arena *keep,
                     Arena scratch, Schedule *out, Error *err)
 {
-    int threads = options->threads;
     if (!inputs_check(problem, scratch, err)) {
         return false;
     }
     isize phase_count = problem->phases.len;
-    threads = (int)max_i64(1, min_i64(thread_count(threads), phase_count));
+    int threads = thread_count(options->threads);
+    int workers = (int)max_i64(1, min_i64(threads, VARIANTS * phase_count));
     *out = (Schedule){.horizon = arena_array(keep, Event, phase_count),
                       .bounds = arena_array(keep, ExchangeBounds, phase_count)};
     exchange_bounds(problem, NULL, threads, scratch, out->bounds);
-    Event *start = arena_array(&scratch, Event, problem->transfers.len);
     Solve solve = {.problem = problem,
-                   .start = start,
+                   .options = options,
                    .bounds = out->bounds,
-                   .phases = arena_array(&scratch, PhaseRows, phase_count),
-                   .workers = arena_array(&scratch, SolveWorker, threads)};
-    isize share = (scratch.end - scratch.at) / (2 * threads + 1);
-    for (int i = 0; i < threads; i++) {
-        solve.workers[i].out = arena_split(&scratch, share);
-        solve.workers[i].scratch = arena_split(&scratch, share);
+                   .stream_words = options->stream_words > 0 ? options->stream_words
+                                   : options->is_compact     ? COMPACT_STREAM_WORDS
+                                                             : 0,
+                   .phases = arena_array(&scratch, PhaseWork, phase_count),
+                   .workers = arena_array(&scratch, SolveWorker, workers)};
+    PhaseRows *rows = arena_array(&scratch, PhaseRows, phase_count);
+    Arena row_memory = arena_split(&scratch, (scratch.end - scratch.at) / 4);
+    isize share = (scratch.end - scratch.at) / (4 * workers + 1);
+    for (int i = 0; i < workers; i++) {
+        solve.workers[i].keep = arena_split(&scratch, share);
+        solve.workers[i].scratch = arena_split(&scratch, 2 * share);
     }
-    parallel_for(threads, phase_count, 1, solve_phase, &solve);
-    isize row_count = 0, word_count = 0, transfer_count = problem->transfers.len;
-    out->messages = (ExchangeMessageVec){arena_array(keep, ExchangeMessage, transfer_count),
-                                         transfer_count, transfer_count};
-    for (int32_t i = 0; i < transfer_count; i++) {
-        out->messages.at[i] = (ExchangeMessage){
-            .transfer = i, .words = problem->transfers.at[i].words, .start = start[i]};
-    }
+    parallel_for(workers, phase_count, 1, prepare_phase, &solve);
+    parallel_for(workers, VARIANTS * phase_count, 1, solve_variant, &solve);
     for (isize i = 0; i < phase_count; i++) {
-        PhaseRows *phase = &solve.phases[i];
-        if (phase->err.code != ERROR_NONE) {
-            *err = phase->err;
+        solve.phases[i].is_close = is_close(&solve, i);
+    }
+    solve.is_second_round = true;
+    parallel_for(workers, VARIANTS * phase_count, 1, solve_variant, &solve);
+    for (isize i = 0; i < phase_count; i++) {
+        if (!encode_phase(&solve, i, threads, &row_memory, scratch, &out->messages, &rows[i], err)) {
             return false;
         }
-        out->horizon[i] = phase->horizon;
-        ASSERT(out->bounds[i].chosen.events <= out->horizon[i]);
-        row_count += phase->rows.len;
-        word_count += align_up(phase->words.len, 2);
     }
-    ASSERT(word_count <= INT32_MAX);
-    out->rows = (RowVec){arena_array(keep, Row, row_count), 0, row_count};
-    out->words = (RowWordVec){arena_array(keep, RowWord, word_count), 0, word_count};
+    ExchangeMessage *messages = arena_array(keep, ExchangeMessage, out->messages.len);
+    if (out->messages.len > 0) {
+        memcpy(messages, out->messages.at, (size_t)out->messages.len * sizeof *messages);
+    }
+    out->messages.at = messages;
+    out->messages.cap = out->messages.len;
+    collect(rows, phase_count, keep, out);
+    exchange_bounds(problem, &out->messages, threads, scratch, out->bounds);
     for (isize i = 0; i < phase_count; i++) {
-        const PhaseRows *phase = &solve.phases[i];
-        for (isize k = 0; k < phase->rows.len; k++) {
-            Row row = phase->rows.at[k];
-            row.word_first += (int32_t)out->words.len;
-            out->rows.at[out->rows.len++] = row;
-        }
-        if (phase->words.len > 0) {
-            memcpy(&out->words.at[out->words.len], phase->words.at,
-                   (size_t)phase->words.len * sizeof(RowWord));
-        }
-        out->words.len += align_up(phase->words.len, 2);
+        ASSERT(out->bounds[i].chosen.events <= out->horizon[i]);
     }
     return check_budget(problem, out, scratch, err);
 }
