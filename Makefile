@@ -37,12 +37,14 @@ C_SOURCES := $(sort $(wildcard src/*/*.c))
 CXX_SOURCES := $(sort $(wildcard src/package/*.cpp))
 SCHEMAS := $(sort $(wildcard src/package/*.capnp))
 KERNELS := $(sort $(wildcard kernels/*.s kernels/*.inc))
+CORPUS := $(sort $(wildcard bench/exchange/*.exchange))
 TEST_SOURCES := $(sort $(wildcard tests/*/test_*.c))
 
 MAIN_OBJECT := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/cli/main.c))
 SCHEMA_OBJECTS := $(patsubst src/package/%.capnp,$(BUILD)/gen/%.capnp.o,$(SCHEMAS))
 LIBRARY_OBJECTS := $(filter-out $(MAIN_OBJECT),$(C_SOURCES:%.c=$(BUILD)/%.o)) \
-	$(CXX_SOURCES:%.cpp=$(BUILD)/%.o) $(SCHEMA_OBJECTS) $(BUILD)/gen/kernels_embedded.o
+	$(CXX_SOURCES:%.cpp=$(BUILD)/%.o) $(SCHEMA_OBJECTS) \
+	$(BUILD)/gen/kernels_embedded.o $(BUILD)/gen/corpus_embedded.o
 TESTS := $(TEST_SOURCES:%.c=$(BUILD)/%)
 TOOLS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tools/*.c)))
 BENCHES := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard bench/*.c)))
@@ -91,9 +93,13 @@ $(BUILD)/gen/%.capnp.o: $(BUILD)/gen/%.capnp.c++ $(BUILD)/flags
 
 $(BUILD)/gen/kernels_embedded.c: tools/embed.sh $(KERNELS)
 	@mkdir -p $(@D)
-	tools/embed.sh $(KERNELS) > $@
+	tools/embed.sh kernel/embedded.h EmbeddedFile kernel $(KERNELS) > $@
 
-$(BUILD)/gen/kernels_embedded.o: $(BUILD)/gen/kernels_embedded.c $(BUILD)/flags
+$(BUILD)/gen/corpus_embedded.c: tools/embed.sh $(CORPUS)
+	@mkdir -p $(@D)
+	tools/embed.sh cli/corpus.h CorpusFile corpus $(CORPUS) > $@
+
+$(BUILD)/gen/%_embedded.o: $(BUILD)/gen/%_embedded.c $(BUILD)/flags
 	$(CC) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
 $(BUILD)/libtessera.a: $(LIBRARY_OBJECTS)

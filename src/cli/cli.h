@@ -18,6 +18,7 @@ int cmd_inspect(int argc, char **argv);
 int cmd_asm(int argc, char **argv);
 int cmd_disasm(int argc, char **argv);
 int cmd_tile(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
 
 /* One subcommand flag. */
 typedef struct Flag {

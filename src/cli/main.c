@@ -21,11 +21,12 @@ static const Command commands[] = {
     {"asm", cmd_asm, "assemble IPU21 code"},
     {"disasm", cmd_disasm, "disassemble IPU21 code"},
     {"tile", cmd_tile, "run one kernel on one tile: memory images, trace, where the cycles went"},
+    {"bench", cmd_bench, "the project's own measurements, side by side with their bounds"},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 /* Commands of the product that this version does not have. */
-static const char *const later[] = {"replay", "embed", "search", "sweep", "report", "bench"};
+static const char *const later[] = {"replay", "embed", "search", "sweep", "report"};
 enum { LATER_COUNT = sizeof later / sizeof *later };
 
 static void print_help(FILE *out)

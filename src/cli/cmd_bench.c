@@ -1,0 +1,525 @@
+/* `tessera bench exchange`: bounds, schedules, rows and times of the corpus bench/exchange or of given problems (docs/exchange.md).
+ * The other kinds of product.md 4 come with what they measure.
+ */
+#include "cli/cli.h"
+#include "cli/corpus.h"
+#include "exchange/exchange.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { ITEMS_MAX = 1024, FILE_BYTES_MAX = 1 << 30, KEEP_BYTES_LOG2 = 36, SCRATCH_BYTES_LOG2 = 35 };
+
+typedef enum OutputForm { FORM_TABLE = 0, FORM_JSON, FORM_MARKDOWN } OutputForm;
+
+typedef struct BenchFlags {
+    const char *items[ITEMS_MAX];
+    int item_count;
+    int64_t threads, stream_words;
+    ExchangeWidth width;
+    OutputForm form;
+    bool is_compact, is_quiet, is_expanded, is_listed, is_bounded;
+} BenchFlags;
+
+enum {
+    FLAG_JSON,
+    FLAG_MARKDOWN,
+    FLAG_BOUNDS,
+    FLAG_EXPAND,
+    FLAG_LIST,
+    FLAG_COMPACT,
+    FLAG_STREAM,
+    FLAG_WIDTH,
+    FLAG_THREADS,
+    FLAG_QUIET,
+};
+
+static const Flag flags[] = {
+    [FLAG_JSON] = {"--json", NULL, "the table as JSON"},
+    [FLAG_MARKDOWN] = {"--markdown", NULL, "the table as docs/exchange.md has it"},
+    [FLAG_BOUNDS] = {"--bounds", NULL, "lower bounds only, nothing is scheduled"},
+    [FLAG_EXPAND] = {"--expand", NULL,
+                     "print the problem with every generated transfer written out"},
+    [FLAG_LIST] = {"--list", NULL, "names of the corpus"},
+    [FLAG_COMPACT] = {"--compact", NULL, "smallest rows before the shortest horizon"},
+    [FLAG_STREAM] = {"--exchange-stream-words", "N", "send in waves of N words a stream (0: no)"},
+    [FLAG_WIDTH] = {"--width", "auto|32|64", "items of transfers that may be 64 bits wide"},
+    [FLAG_THREADS] = {"-j", "N", "threads (default: all cores)"},
+    [FLAG_QUIET] = {"-q", NULL, "no progress"},
+};
+
+static bool take_width(const char *value, ExchangeWidth *out, Error *err)
+{
+    static const char *const names[] = {[EXCHANGE_WIDTH_AUTO] = "auto",
+                                        [EXCHANGE_WIDTH_ORDINARY] = "32",
+                                        [EXCHANGE_WIDTH_PAIRED] = "64"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(value, names[i]) == 0) {
+            *out = (ExchangeWidth)i;
+            return true;
+        }
+    }
+    return error_set(err, ERROR_INPUT, NULL, "option --width: expected auto, 32 or 64, found %s",
+                     value);
+}
+
+static bool take_form(BenchFlags *f, OutputForm form, Error *err)
+{
+    if (f->form != FORM_TABLE && f->form != form) {
+        return error_set(err, ERROR_INPUT, NULL,
+                         "options --json and --markdown exclude each other");
+    }
+    f->form = form;
+    return true;
+}
+
+static bool take(void *context, int flag, const char *value, Error *err)
+{
+    BenchFlags *f = context;
+    switch (flag) {
+    case FLAG_JSON:
+        return take_form(f, FORM_JSON, err);
+    case FLAG_MARKDOWN:
+        return take_form(f, FORM_MARKDOWN, err);
+    case FLAG_BOUNDS:
+        f->is_bounded = true;
+        return true;
+    case FLAG_EXPAND:
+        f->is_expanded = true;
+        return true;
+    case FLAG_LIST:
+        f->is_listed = true;
+        return true;
+    case FLAG_COMPACT:
+        f->is_compact = true;
+        return true;
+    case FLAG_STREAM:
+        return cli_int("--exchange-stream-words", value, 0, INT32_MAX, &f->stream_words, err);
+    case FLAG_WIDTH:
+        return take_width(value, &f->width, err);
+    case FLAG_THREADS:
+        return cli_int("-j", value, 1, 1024, &f->threads, err);
+    case FLAG_QUIET:
+        f->is_quiet = true;
+        return true;
+    default:
+        if (f->item_count == ITEMS_MAX) {
+            return error_set(err, ERROR_INPUT, NULL, "expected at most %d problems", ITEMS_MAX);
+        }
+        f->items[f->item_count++] = value;
+        return true;
+    }
+}
+
+/* --- one problem ---------------------------------------------------------------------------------------- */
+
+/* A line of the table: one phase of one problem. */
+typedef struct PhaseLine {
+    Str name;
+    int64_t transfers, receivers, paired; /* paired: transfers sent 64 bits wide */
+    ExchangeBounds bounds;
+    Event horizon;                       /* 0: not scheduled */
+    int64_t row_bytes_max, row_bytes;    /* largest row of a tile; all rows */
+    double solve_seconds, check_seconds; /* of the whole problem, in its first line; else 0 */
+    Str refusal;
+} PhaseLine;
+VEC(PhaseLine);
+
+typedef struct BenchRun {
+    const BenchFlags *flags;
+    int threads;
+    Arena arena; /* lines */
+    PhaseLineVec lines;
+    int code; /* worst answer so far */
+} BenchRun;
+
+/* The name of a problem: its file's without folder and ending. */
+static Str name_of_item(const char *item)
+{
+    Str path = str_of(item);
+    Str name = str_slice(path, str_folder_len(path), path.len);
+    return str_ends(name, S(".exchange")) ? str_slice(name, 0, name.len - 9) : name;
+}
+
+static const CorpusFile *find_corpus(const char *item)
+{
+    Str wanted = name_of_item(item);
+    for (int i = 0; i < corpus_file_count; i++) {
+        if (str_folder_len(str_of(item)) == 0 &&
+            str_equal(wanted, name_of_item(corpus_files[i].name))) {
+            return &corpus_files[i];
+        }
+    }
+    return NULL;
+}
+
+/* A file, or a problem of the corpus by its name. */
+static bool read_problem(const char *item, Arena *keep, ExchangeProblem *out, Error *err)
+{
+    const CorpusFile *corpus = find_corpus(item);
+    Str text;
+    if (corpus != NULL) {
+        text = (Str){corpus->text, corpus->length};
+    } else if (!file_read(item, FILE_BYTES_MAX, keep, &text, err)) {
+        return false;
+    }
+    return exchange_parse(text, keep, out, err) || error_context(err, "%s", item);
+}
+
+static void add_lines(BenchRun *run, const char *item, const ExchangeProblem *problem)
+{
+    for (isize i = 0; i < problem->phases.len; i++) {
+        const ExchangePhase *phase = &problem->phases.at[i];
+        PhaseLine *line = vec_push(&run->lines, &run->arena);
+        *line = (PhaseLine){.transfers = phase->transfer_count};
+        for (int32_t k = 0; k < phase->transfer_count; k++) {
+            line->receivers += problem->transfers.at[phase->transfer_first + k].receiver_count;
+        }
+        Str name = name_of_item(item);
+        line->name = problem->phases.len == 1
+                         ? str_copy(name, &run->arena)
+                         : str_format(&run->arena, "%.*s/%td", STR_ARG(name), i);
+    }
+}
+
+static void fill_lines(PhaseLine *lines, const ExchangeProblem *problem, const Schedule *schedule)
+{
+    for (isize i = 0; i < problem->phases.len; i++) {
+        lines[i].horizon = schedule->horizon[i];
+        lines[i].bounds = schedule->bounds[i];
+    }
+    for (isize i = 0; i < schedule->rows.len; i++) {
+        PhaseLine *line = &lines[schedule->rows.at[i].phase];
+        int64_t bytes = 4 * (int64_t)schedule->rows.at[i].word_count;
+        line->row_bytes += bytes;
+        line->row_bytes_max = max_i64(line->row_bytes_max, bytes);
+    }
+    isize phase = 0;
+    for (isize i = 0; i < schedule->messages.len; i++) {
+        const ExchangeMessage *m = &schedule->messages.at[i];
+        while (m->transfer >= problem->phases.at[phase].transfer_first +
+                                  problem->phases.at[phase].transfer_count) {
+            phase++;
+        }
+        lines[phase].paired += m->is_paired && m->word_first == 0;
+    }
+}
+
+static void say(const BenchRun *run, const char *item, const char *what)
+{
+    if (!run->flags->is_quiet) {
+        Str name = name_of_item(item);
+        fprintf(stderr, "%.*s: %s\n", STR_ARG(name), what);
+    }
+}
+
+/* Schedules and checks; false when the problem cannot be read or a schedule is wrong. A refusal of the solver is a line of the
+ * table and the exit code. */
+static bool run_problem(BenchRun *run, const char *item, Arena *keep, Arena scratch, Error *err)
+{
+    const BenchFlags *f = run->flags;
+    ExchangeProblem problem;
+    if (!read_problem(item, keep, &problem, err)) {
+        return false;
+    }
+    isize first = run->lines.len;
+    add_lines(run, item, &problem);
+    PhaseLine *lines = &run->lines.at[first];
+    if (problem.phases.len == 0) {
+        return true;
+    }
+    ExchangeBounds *bounds = arena_array(keep, ExchangeBounds, problem.phases.len);
+    exchange_bounds(&problem, NULL, run->threads, scratch, bounds);
+    for (isize i = 0; i < problem.phases.len; i++) {
+        lines[i].bounds = bounds[i];
+    }
+    if (f->is_bounded) {
+        return true;
+    }
+    say(run, item, "scheduling");
+    ExchangeOptions options = {.threads = run->threads,
+                               .is_compact = f->is_compact,
+                               .stream_words = (int32_t)f->stream_words,
+                               .width = f->width};
+    Schedule schedule;
+    Error refusal = {0};
+    double begin = time_seconds();
+    bool is_solved = exchange_solve(&problem, &options, keep, scratch, &schedule, &refusal);
+    lines[0].solve_seconds = time_seconds() - begin;
+    if (!is_solved) {
+        lines[0].refusal = str_copy(str_of(refusal.message), &run->arena);
+        run->code = run->code > (int)refusal.code ? run->code : (int)refusal.code;
+        return true;
+    }
+    say(run, item, "checking");
+    begin = time_seconds();
+    if (!exchange_check(&problem, &schedule, run->threads, scratch, err)) {
+        return error_context(err, "%s", item);
+    }
+    lines[0].check_seconds = time_seconds() - begin;
+    fill_lines(lines, &problem, &schedule);
+    return true;
+}
+
+/* --- output --------------------------------------------------------------------------------------------- */
+
+static const char *const kind_names[BOUND_KIND_COUNT] = {
+    [BOUND_NONE] = "-",      [BOUND_SEND] = "send",   [BOUND_RECEIVE] = "receive",
+    [BOUND_CHAIN] = "chain", [BOUND_ISSUE] = "issue", [BOUND_CLIQUE] = "clique",
+};
+
+static double ratio_of(int64_t horizon, int64_t bound)
+{
+    return bound > 0 ? (double)horizon / (double)bound : 0;
+}
+
+/* Lines whose name begins with `prefix`, scheduled ones only. */
+typedef struct LineSum {
+    int64_t count, refused, horizon, bound, row_bytes_max;
+    double solve_seconds, check_seconds;
+} LineSum;
+
+static LineSum sum_of(const BenchRun *run, Str prefix)
+{
+    LineSum sum = {0};
+    for (isize i = 0; i < run->lines.len; i++) {
+        const PhaseLine *line = &run->lines.at[i];
+        if (!str_starts(line->name, prefix)) {
+            continue;
+        }
+        sum.refused += line->horizon == 0;
+        if (line->horizon > 0) {
+            sum.count++;
+            sum.horizon += line->horizon;
+            sum.bound += line->bounds.chosen.events;
+            sum.row_bytes_max = max_i64(sum.row_bytes_max, line->row_bytes_max);
+            sum.solve_seconds += line->solve_seconds;
+            sum.check_seconds += line->check_seconds;
+        }
+    }
+    return sum;
+}
+
+/* What is summed up: the phases of a layer, and everything. */
+static const struct {
+    const char *prefix, *name;
+} sums[] = {{"siglip-b1-", "layer, batch 1"}, {"siglip-b2-", "layer, batch 2"}, {"", "all"}};
+enum { SUM_COUNT = sizeof sums / sizeof *sums };
+
+static void print_sums(Writer *out, const BenchRun *run)
+{
+    for (int i = 0; i < SUM_COUNT && !run->flags->is_bounded; i++) {
+        LineSum sum = sum_of(run, str_of(sums[i].prefix));
+        if (sum.count + sum.refused == 0) {
+            continue;
+        }
+        write_fmt(out,
+                  "%s: %lld phases, sum of horizons %lld / sum of bounds %lld = %.3f; "
+                  "solved in %.2f s, checked in %.2f s",
+                  sums[i].name, (long long)sum.count, (long long)sum.horizon, (long long)sum.bound,
+                  ratio_of(sum.horizon, sum.bound), sum.solve_seconds, sum.check_seconds);
+        if (sum.refused > 0) {
+            write_fmt(out, "; %lld refused", (long long)sum.refused);
+        }
+        write_str(out, S("\n"));
+    }
+}
+
+static void print_table(Writer *out, const BenchRun *run)
+{
+    write_fmt(out, "%-21s %6s %7s %6s %6s %-7s %7s %5s %6s %7s %5s %5s\n", "", "trans-", "recei-",
+              "bound", "bound", "", "", "", "row B", "rows", "solve", "check");
+    write_fmt(out, "%-21s %6s %7s %6s %6s %-7s %7s %5s %6s %7s %5s %5s\n", "phase", "fers", "vers",
+              "32", "64", "binds", "horizon", "ratio", "max", "KiB", "s", "s");
+    for (isize i = 0; i < run->lines.len; i++) {
+        const PhaseLine *line = &run->lines.at[i];
+        write_fmt(out, "%-21.*s %6lld %7lld %6d %6d %-7s", STR_ARG(line->name),
+                  (long long)line->transfers, (long long)line->receivers,
+                  line->bounds.ordinary.events, line->bounds.paired.events,
+                  kind_names[line->bounds.chosen.kind]);
+        if (line->refusal.len > 0) {
+            write_fmt(out, " refused\n  %.*s\n", STR_ARG(line->refusal));
+        } else if (line->horizon == 0) {
+            write_str(out, S("\n"));
+        } else {
+            write_fmt(out, " %7d %5.3f %6lld %7lld %5.*f %5.*f\n", line->horizon,
+                      ratio_of(line->horizon, line->bounds.chosen.events),
+                      (long long)line->row_bytes_max, (long long)line->row_bytes / 1024,
+                      line->solve_seconds < 99.9 ? 2 : 0, line->solve_seconds,
+                      line->check_seconds < 99.9 ? 2 : 0, line->check_seconds);
+        }
+    }
+    print_sums(out, run);
+}
+
+static void print_markdown(Writer *out, const BenchRun *run)
+{
+    write_str(out,
+              S("| phase | transfers | receivers | bound 32 | bound 64 | binds | horizon | ratio "
+                "| largest row B | rows KiB | solve s | check s |\n"
+                "|---|---:|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|\n"));
+    for (isize i = 0; i < run->lines.len; i++) {
+        const PhaseLine *line = &run->lines.at[i];
+        write_fmt(out, "| %.*s | %lld | %lld | %d | %d | %s |", STR_ARG(line->name),
+                  (long long)line->transfers, (long long)line->receivers,
+                  line->bounds.ordinary.events, line->bounds.paired.events,
+                  kind_names[line->bounds.chosen.kind]);
+        if (line->horizon == 0) {
+            write_str(out,
+                      line->refusal.len > 0 ? S(" refused | | | | | |\n") : S(" | | | | | |\n"));
+        } else {
+            write_fmt(out, " %d | %.3f | %lld | %lld | %.2f | %.2f |\n", line->horizon,
+                      ratio_of(line->horizon, line->bounds.chosen.events),
+                      (long long)line->row_bytes_max, (long long)line->row_bytes / 1024,
+                      line->solve_seconds, line->check_seconds);
+        }
+    }
+    write_str(out, S("\n"));
+    print_sums(out, run);
+}
+
+static void print_json_bound(Writer *out, const char *name, const ExchangeBound *bound)
+{
+    write_fmt(out, "\"%s\":{\"events\":%d,\"kind\":\"%s\",\"tile\":%d},", name, bound->events,
+              kind_names[bound->kind], bound->tile.id);
+}
+
+static void print_json(Writer *out, const BenchRun *run)
+{
+    write_str(out, S("{\"phases\":["));
+    for (isize i = 0; i < run->lines.len; i++) {
+        const PhaseLine *line = &run->lines.at[i];
+        write_str(out, i == 0 ? S("\n{\"name\":") : S(",\n{\"name\":"));
+        write_json_str(out, line->name);
+        write_fmt(out, ",\"transfers\":%lld,\"receivers\":%lld,", (long long)line->transfers,
+                  (long long)line->receivers);
+        print_json_bound(out, "bound_ordinary", &line->bounds.ordinary);
+        print_json_bound(out, "bound_paired", &line->bounds.paired);
+        print_json_bound(out, "bound_chosen", &line->bounds.chosen);
+        write_fmt(out, "\"send_words_max\":%lld,\"receive_words_max\":%lld",
+                  (long long)line->bounds.send_words_max,
+                  (long long)line->bounds.receive_words_max);
+        if (line->refusal.len > 0) {
+            write_str(out, S(",\"refusal\":"));
+            write_json_str(out, line->refusal);
+        }
+        if (line->horizon > 0) {
+            write_fmt(out,
+                      ",\"scheduled_horizon\":%d,\"ratio\":%.4f,\"paired_transfers\":%lld,"
+                      "\"row_bytes_max\":%lld,\"row_bytes\":%lld,\"host_solve_seconds\":%.4f,"
+                      "\"host_check_seconds\":%.4f",
+                      line->horizon, ratio_of(line->horizon, line->bounds.chosen.events),
+                      (long long)line->paired, (long long)line->row_bytes_max,
+                      (long long)line->row_bytes, line->solve_seconds, line->check_seconds);
+        }
+        write_str(out, S("}"));
+    }
+    write_str(out, S("\n],\"sums\":["));
+    for (int i = 0; i < SUM_COUNT; i++) {
+        LineSum sum = sum_of(run, str_of(sums[i].prefix));
+        write_fmt(out,
+                  "%s\n{\"name\":\"%s\",\"phases\":%lld,\"refused\":%lld,\"horizons\":%lld,"
+                  "\"bounds\":%lld,\"ratio\":%.4f,\"host_solve_seconds\":%.4f,"
+                  "\"host_check_seconds\":%.4f}",
+                  i == 0 ? "" : ",", sums[i].name, (long long)sum.count, (long long)sum.refused,
+                  (long long)sum.horizon, (long long)sum.bound, ratio_of(sum.horizon, sum.bound),
+                  sum.solve_seconds, sum.check_seconds);
+    }
+    write_str(out, S("\n]}\n"));
+}
+
+/* --- commands ------------------------------------------------------------------------------------------- */
+
+static bool expand(const BenchFlags *f, Writer *out, Error *err)
+{
+    if (f->item_count != 1) {
+        return error_set(err, ERROR_INPUT, NULL, "option --expand: expected one problem, found %d",
+                         f->item_count);
+    }
+    Arena keep = arena_create((isize)1 << KEEP_BYTES_LOG2);
+    ExchangeProblem problem;
+    bool is_good = read_problem(f->items[0], &keep, &problem, err);
+    if (is_good) {
+        exchange_print(out, &problem, NULL);
+    }
+    is_good = is_good && cli_flush(out, err);
+    arena_destroy(&keep);
+    return is_good;
+}
+
+static bool run_all(BenchRun *run, Error *err)
+{
+    const BenchFlags *f = run->flags;
+    int count = f->item_count > 0 ? f->item_count : corpus_file_count;
+    for (int i = 0; i < count; i++) {
+        const char *item = f->item_count > 0 ? f->items[i] : corpus_files[i].name;
+        Arena keep = arena_create((isize)1 << KEEP_BYTES_LOG2);
+        Arena scratch = arena_create((isize)1 << SCRATCH_BYTES_LOG2);
+        bool is_good = run_problem(run, item, &keep, scratch, err);
+        arena_destroy(&keep);
+        arena_destroy(&scratch);
+        if (!is_good) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int bench_exchange(int argc, char **argv)
+{
+    BenchFlags f = {0};
+    int done = 0;
+    if (!cli_parse(
+            argc, argv, "[PROBLEM...] [OPTIONS]",
+            "Lower bounds, schedules and rows of exchange phases, each checked. PROBLEM is a "
+            "file (docs/exchange.md) or\na name of the corpus (--list); without one, the "
+            "whole corpus.",
+            flags, sizeof flags / sizeof *flags, take, &f, &done)) {
+        return done;
+    }
+    Error err = {0};
+    BenchRun run = {.flags = &f,
+                    .threads = thread_count((int)f.threads),
+                    .arena = arena_create((isize)1 << 30)};
+    Writer out = writer_file(1, &run.arena);
+    if (f.is_listed) {
+        for (int i = 0; i < corpus_file_count; i++) {
+            Str name = name_of_item(corpus_files[i].name);
+            write_fmt(&out, "%.*s\n", STR_ARG(name));
+        }
+    } else if (f.is_expanded ? !expand(&f, &out, &err) : !run_all(&run, &err)) {
+        return cli_fail(&err);
+    } else if (!f.is_expanded) {
+        void (*const print[])(Writer *, const BenchRun *) = {
+            [FORM_TABLE] = print_table, [FORM_JSON] = print_json, [FORM_MARKDOWN] = print_markdown};
+        print[f.form](&out, &run);
+    }
+    return cli_flush(&out, &err) ? run.code : cli_fail(&err);
+}
+
+int cmd_bench(int argc, char **argv)
+{
+    static const char *const later[] = {"place", "machine", "kernels", "compile"};
+    const char *kind = argc > 1 ? argv[1] : "";
+    Error err = {0};
+    if (strcmp(kind, "exchange") == 0) {
+        static char name[] = "bench exchange";
+        argv[1] = name;
+        return bench_exchange(argc - 1, argv + 1);
+    }
+    if (strcmp(kind, "--help") == 0 || strcmp(kind, "-h") == 0) {
+        puts("usage: tessera bench exchange [PROBLEM...] [OPTIONS]\n\nThe project's own "
+             "measurements. "
+             "`tessera bench exchange --help` describes the only kind of this version.");
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
+        if (strcmp(kind, later[i]) == 0) {
+            error_set(&err, ERROR_INPUT, NULL, "bench %s is not in this version; expected exchange",
+                      kind);
+        }
+    }
+    error_set(&err, ERROR_INPUT, NULL,
+              "bench: expected exchange, found %s (see tessera bench --help)",
+              argc > 1 ? kind : "nothing");
+    return cli_fail(&err);
+}
