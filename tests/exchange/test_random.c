@@ -1,0 +1,299 @@
+/* Random exchange phases from end to end: hostile problems are solved, pass exchange_check, decode to the rows that their messages
+ * ask for (wanted_rows.h), and run on the machine deliver what a plain copy delivers, and change nothing else (phase_bench.h).
+ *
+ * EXCHANGE_PHASES phases (a few hundred; `make full` runs 10,000), problem k from seed TEST_SEED + k: nine of ten with 2..16 tiles, nine of a
+ * hundred with up to 256, one of a hundred with the whole chip. All problems run in one child process, so that also one that
+ * aborts or hangs ends here: as a smaller problem that still fails, with what reproduces it.
+ */
+#include "hostile.h"
+#include "machine/phase_bench.h"
+#include "test.h"
+#include "wanted_rows.h"
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What the solver and the machine can do by now; EXCHANGE_FEATURES overrides it. */
+enum { FEATURES = HOSTILE_PLAIN };
+
+enum { SECONDS_MAX = 200, SHRINK_SECONDS_MAX = 20, SHRINK_ATTEMPTS = 600 };
+
+/* A problem, how it is to be solved, and from what seed. */
+typedef struct Case {
+    uint64_t seed;
+    ExchangeProblem problem;
+    ExchangeOptions options;
+} Case;
+
+/* Shared with the child. */
+typedef struct Progress {
+    uint64_t seed; /* of the current problem */
+    int64_t problems, phases, transfers, messages, paired, words, patches, moving_rows;
+    char message[1200];
+} Progress;
+
+static Arena keep, scratch;
+static Progress *progress;
+static uint32_t features = FEATURES;
+
+static int64_t number_from(const char *name, int64_t otherwise)
+{
+    const char *text = getenv(name);
+    int64_t given;
+    return text != NULL && str_to_int(str_of(text), &given) ? given : otherwise;
+}
+
+/* --- one problem ---------------------------------------------------------------------------------------------------- */
+
+static Case case_random(uint64_t seed, Arena *arena)
+{
+    Dice dice = {random_u64(seed, 1), 0}; /* other draws than the problem's */
+    int kind = dice_below(&dice, 100), few = dice_below(&dice, 10);
+    HostileShape shape = {.tiles = 2 + dice_below(&dice, 15),
+                          .transfers = 64,
+                          .phases = few < 7   ? 1
+                                    : few < 9 ? 2
+                                              : 3,
+                          .features = features};
+    if (kind >= 90) {
+        shape.tiles = 17 + dice_below(&dice, 240);
+        shape.transfers = 400;
+    }
+    if (kind == 99) {
+        shape.tiles = CHIP_TILES;
+        shape.transfers = 4000;
+        shape.phases = 1;
+    }
+    static const int32_t streams[] = {0, 0, 0, 16, 64, 256, 1024};
+    ExchangeOptions options = {.threads = 1 + dice_below(&dice, 3),
+                               .is_compact = dice_below(&dice, 4) == 0,
+                               .stream_words = streams[dice_below(&dice, 7)],
+                               .width = (ExchangeWidth)dice_below(&dice, 3)};
+    return (Case){seed, hostile_random(seed, shape, arena), options};
+}
+
+static bool check_width(const Case *c, const Schedule *schedule, Error *err)
+{
+    for (isize i = 0; i < schedule->messages.len; i++) {
+        progress->paired += schedule->messages.at[i].is_paired;
+        if (schedule->messages.at[i].is_paired && c->options.width == EXCHANGE_WIDTH_ORDINARY) {
+            return error_set(err, ERROR_NO, NULL, "a paired message, and ordinary ones were asked");
+        }
+    }
+    return true;
+}
+
+static bool case_run(const Case *c, PhaseBench *bench, Error *err)
+{
+    Arena out = keep;
+    Schedule schedule;
+    const char *why = hostile_problem_refuses(&c->problem);
+    if (why != NULL) {
+        return error_set(err, ERROR_NO, NULL, "the generator makes illegal problems: %s", why);
+    }
+    if (!exchange_solve(&c->problem, &c->options, &out, scratch, &schedule, err)) {
+        return error_context(err, "exchange_solve");
+    }
+    if (!exchange_check(&c->problem, &schedule, c->options.threads, scratch, err)) {
+        return error_context(err, "exchange_check");
+    }
+    if (!check_width(c, &schedule, err)) {
+        return false;
+    }
+    for (int32_t i = 0; i < c->problem.phases.len; i++) {
+        if (!wanted_phase(&c->problem, &schedule, i, (features & HOSTILE_OMITS) != 0, scratch,
+                          err)) {
+            return false;
+        }
+    }
+    progress->messages += schedule.messages.len;
+    progress->patches += schedule.patches.len;
+    for (isize i = 0; i < schedule.rows.len; i++) {
+        progress->moving_rows += schedule.rows.at[i].move != 0;
+    }
+    return phase_bench_run(bench, &c->problem, &schedule, c->seed, scratch, err);
+}
+
+static _Noreturn void leave_child(bool ok, const Error *err)
+{
+    if (!ok) {
+        (void)snprintf(progress->message, sizeof progress->message, "%s%s%s", err->where,
+                       err->where[0] != 0 ? ": " : "", err->message);
+    }
+    fflush(NULL);
+    _exit(ok ? 0 : 1);
+}
+
+/* --- a failure made small ------------------------------------------------------------------------------------------- */
+
+/* Runs a problem in a process of its own. */
+static bool case_fails(const Case *c, bool is_loud)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        Error err = {0};
+        if (!is_loud) {
+            CHECK(freopen("/dev/null", "w", stderr) != NULL);
+        }
+        (void)alarm(SHRINK_SECONDS_MAX);
+        leave_child(case_run(c, phase_bench_create(), &err), &err);
+    }
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child);
+    return status != 0;
+}
+
+/* The problem without transfers first..first + count - 1. */
+static ExchangeProblem without(const ExchangeProblem *problem, int32_t first, int32_t count,
+                               Arena *arena)
+{
+    ExchangeProblem less = *problem;
+    less.transfers = (ExchangeTransferVec){0};
+    less.phases = (ExchangePhaseVec){0};
+    for (isize p = 0; p < problem->phases.len; p++) {
+        ExchangePhase phase = problem->phases.at[p];
+        int32_t begin = phase.transfer_first, end = begin + phase.transfer_count;
+        phase.transfer_first = (int32_t)less.transfers.len;
+        for (int32_t i = begin; i < end; i++) {
+            if (i < first || i >= first + count) {
+                *vec_push(&less.transfers, arena) = problem->transfers.at[i];
+            }
+        }
+        phase.transfer_count = (int32_t)less.transfers.len - phase.transfer_first;
+        *vec_push(&less.phases, arena) = phase;
+    }
+    return less;
+}
+
+/* Takes transfers away while the rest still fails: halves, quarters, ..., single ones. */
+static void shrink(Case *c, Arena *arena)
+{
+    int attempts = 0;
+    for (int32_t step = (int32_t)c->problem.transfers.len / 2; step > 0;) {
+        bool has_shrunk = false;
+        for (int32_t first = 0; first < c->problem.transfers.len && c->problem.transfers.len > 1 &&
+                                attempts < SHRINK_ATTEMPTS;
+             attempts++) {
+            Case less = *c;
+            less.problem = without(&c->problem, first, step, arena);
+            if (less.problem.transfers.len > 0 && case_fails(&less, false)) {
+                c->problem = less.problem;
+                has_shrunk = true;
+            } else {
+                first += step;
+            }
+        }
+        step = step == 1 && !has_shrunk ? 0 : step > 1 ? step / 2 : 1;
+        if (attempts >= SHRINK_ATTEMPTS) {
+            break;
+        }
+    }
+}
+
+static void print_case(const Case *c, Arena *arena)
+{
+    Writer writer = writer_buffer(arena);
+    exchange_print(&writer, &c->problem, NULL);
+    fprintf(stderr, "%.*s", STR_ARG(writer_text(&writer)));
+    for (isize i = 1; i < c->problem.moves.len; i++) {
+        fprintf(stderr, "# move %td:", i);
+        for (int32_t k = 0; k < c->problem.moves.at[i].count; k++) {
+            fprintf(stderr, " %d", move_offset(&c->problem, (int32_t)i, k));
+        }
+        fprintf(stderr, "\n");
+    }
+    fprintf(stderr, "# options: threads %d, compact %d, stream words %d, width %d\n",
+            c->options.threads, c->options.is_compact, c->options.stream_words,
+            (int)c->options.width);
+}
+
+static void report_failure(int status)
+{
+    uint64_t seed = progress->seed;
+    Arena arena = keep;
+    fprintf(stderr, "problem of seed %" PRIu64 " fails (status %d): %s\n", seed, status,
+            progress->message);
+    fprintf(stderr,
+            "to see it again: TEST_SEED=%" PRIu64 " EXCHANGE_PHASES=1 "
+            "EXCHANGE_FEATURES=%u tests/exchange/test_random of the build directory\n",
+            seed, features);
+    Case c = case_random(seed, &arena);
+    keep = arena; /* what follows is allocated behind the problem */
+    Arena more = arena_create((isize)1 << 32);
+    if (!case_fails(&c, false)) {
+        fprintf(stderr, "alone it does not fail\n");
+        return;
+    }
+    shrink(&c, &more);
+    progress->message[0] = 0;
+    fprintf(stderr, "what is left of it:\n");
+    (void)case_fails(&c, true);
+    fprintf(stderr, "%s\n", progress->message);
+    print_case(&c, &more);
+}
+
+/* --- all of them ---------------------------------------------------------------------------------------------------- */
+
+static _Noreturn void run_all(uint64_t seed, int64_t phases)
+{
+    Arena start = keep;
+    PhaseBench *bench = phase_bench_create();
+    Error err = {0};
+    for (uint64_t k = 0; progress->phases < phases; k++) {
+        keep = start;
+        progress->seed = seed + k;
+        (void)alarm(SECONDS_MAX);
+        Case c = case_random(seed + k, &keep);
+        if (!case_run(&c, bench, &err)) {
+            leave_child(false, &err);
+        }
+        progress->problems++;
+        progress->phases += c.problem.phases.len;
+        progress->transfers += c.problem.transfers.len;
+    }
+    progress->words = bench->words;
+    (void)alarm(SECONDS_MAX);
+    bool ok = phase_bench_others(bench, &err);
+    phase_bench_destroy(bench);
+    leave_child(ok, &err);
+}
+
+static void random_phases(void)
+{
+    uint64_t seed = test_seed(2026);
+    int64_t phases = number_from("EXCHANGE_PHASES", 400);
+    features = (uint32_t)number_from("EXCHANGE_FEATURES", FEATURES);
+    progress =
+        mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(progress != MAP_FAILED);
+    fflush(NULL);
+    double begin = time_seconds();
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        run_all(seed, phases);
+    }
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child);
+    if (status != 0) {
+        report_failure(status);
+        exit(1);
+    }
+    fprintf(stderr,
+            "%" PRId64 " phases of %" PRId64 " problems, seeds %" PRIu64 "..%" PRIu64 ": %" PRId64
+            " transfers, %" PRId64 " messages, %" PRId64 " of them paired, %" PRId64
+            " moving rows, %" PRId64 " patched words; %" PRId64 " words stored; %.1f s\n",
+            progress->phases, progress->problems, seed, seed + (uint64_t)progress->problems - 1,
+            progress->transfers, progress->messages, progress->paired, progress->moving_rows,
+            progress->patches, progress->words, time_seconds() - begin);
+    CHECK(progress->phases >= phases);
+}
+
+static void setup(void)
+{
+    keep = arena_create((isize)1 << 32);
+    scratch = arena_create((isize)1 << 34);
+}
+
+TEST_MAIN(setup, random_phases)
