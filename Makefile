@@ -172,8 +172,10 @@ demo:
 bench: all $(BENCHES)
 	@tools/bench.sh $(BUILD)
 
-# Everything that is slow: the whole of `ready`, then the measurements.
+# Everything that is slow: the whole of `ready`, many more random exchange phases, then the measurements.
+EXCHANGE_PHASES ?= 10000
 full: ready
+	@EXCHANGE_PHASES=$(EXCHANGE_PHASES) $(BUILD)/tests/exchange/test_random
 	@$(MAKE) --no-print-directory -s bench
 
 clean:

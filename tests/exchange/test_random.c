@@ -233,6 +233,105 @@ static void report_failure(int status)
     print_case(&c, &more);
 }
 
+/* --- the generator -------------------------------------------------------------------------------------------------- */
+
+/* What of a problem makes it hard. */
+typedef struct Kinds {
+    int64_t transfers, multicasts, pairable, loopbacks, own_pairs, moving, reads_written,
+        overwrites, pointers_go_on, sources_go_on, long_messages;
+} Kinds;
+
+static bool ranges_meet(uint32_t a, uint32_t b, uint32_t a_words, uint32_t b_words)
+{
+    return a < b + 4 * b_words && b < a + 4 * a_words;
+}
+
+/* Of transfer `i` with a later one of its phase; without regard to moves. */
+static void count_pair_of(const ExchangeProblem *problem, const ExchangeTransfer *a,
+                          const ExchangeTransfer *b, Kinds *kinds)
+{
+    kinds->sources_go_on += a->source.id == b->source.id && b->address == a->address + 4 * a->words;
+    for (int32_t k = 0; k < a->receiver_count; k++) {
+        const ExchangeReceiver *to = &problem->receivers.at[a->receiver_first + k];
+        kinds->reads_written +=
+            to->tile.id == b->source.id && ranges_meet(to->address, b->address, a->words, b->words);
+        for (int32_t n = 0; n < b->receiver_count; n++) {
+            const ExchangeReceiver *next = &problem->receivers.at[b->receiver_first + n];
+            if (next->tile.id == to->tile.id) {
+                kinds->overwrites += ranges_meet(to->address, next->address, a->words, b->words);
+                kinds->pointers_go_on += next->address == to->address + 4 * a->words;
+            }
+        }
+    }
+}
+
+static void count_kinds(const ExchangeProblem *problem, Kinds *kinds)
+{
+    for (isize p = 0; p < problem->phases.len; p++) {
+        int32_t first = problem->phases.at[p].transfer_first;
+        int32_t end = first + problem->phases.at[p].transfer_count;
+        for (int32_t i = first; i < end; i++) {
+            const ExchangeTransfer *t = &problem->transfers.at[i];
+            bool is_loop = false;
+            for (int32_t k = 0; k < t->receiver_count; k++) {
+                is_loop |= problem->receivers.at[t->receiver_first + k].tile.id == t->source.id;
+            }
+            kinds->transfers++;
+            kinds->multicasts += t->receiver_count > 1;
+            kinds->pairable += transfer_may_pair(problem, t);
+            kinds->loopbacks += is_loop;
+            kinds->own_pairs += is_loop && transfer_may_pair(problem, t);
+            kinds->moving += t->move != 0;
+            kinds->long_messages += t->words > 1000;
+            for (int32_t later = i + 1; later < end && later < i + 64; later++) {
+                count_pair_of(problem, t, &problem->transfers.at[later], kinds);
+            }
+        }
+    }
+}
+
+/* Problems with everything are legal, and everything is frequent in them; without features nothing of them is left. */
+static void generates_every_kind(void)
+{
+    uint64_t seed = test_seed(2026);
+    Kinds all = {0}, plain = {0};
+    for (uint64_t k = 0; k < 200; k++) {
+        Arena arena = keep;
+        HostileShape shape = {
+            .tiles = 2 + (int)(k % 15), .transfers = 64, .phases = 1, .features = HOSTILE_ALL};
+        ExchangeProblem problem = hostile_random(seed + k, shape, &arena);
+        const char *why = hostile_problem_refuses(&problem);
+        CHECK_CSTR(why == NULL ? "" : why, "");
+        count_kinds(&problem, &all);
+        shape.features = HOSTILE_PLAIN;
+        problem = hostile_random(seed + k, shape, &arena);
+        why = hostile_problem_refuses(&problem);
+        CHECK_CSTR(why == NULL ? "" : why, "");
+        count_kinds(&problem, &plain);
+    }
+    fprintf(stderr,
+            "%" PRId64 " transfers: %" PRId64 " multicasts, %" PRId64 " pairable, %" PRId64
+            " loopbacks, %" PRId64 " of them pairable, %" PRId64 " moving, %" PRId64
+            " read what one writes, %" PRId64 " overwrite, %" PRId64 " pointers go on, %" PRId64
+            " sources go on, %" PRId64 " long\n",
+            all.transfers, all.multicasts, all.pairable, all.loopbacks, all.own_pairs, all.moving,
+            all.reads_written, all.overwrites, all.pointers_go_on, all.sources_go_on,
+            all.long_messages);
+    CHECK(all.multicasts * 5 > all.transfers);
+    CHECK(all.pairable * 5 > all.transfers);
+    CHECK(all.loopbacks * 20 > all.transfers);
+    CHECK(all.own_pairs * 50 > all.transfers);
+    CHECK(all.moving * 20 > all.transfers);
+    CHECK(all.reads_written * 20 > all.transfers);
+    CHECK(all.overwrites * 20 > all.transfers);
+    CHECK(all.pointers_go_on * 20 > all.transfers);
+    CHECK(all.sources_go_on * 20 > all.transfers);
+    CHECK(all.long_messages > 0);
+    CHECK(plain.transfers > 1000);
+    CHECK(plain.pairable * 10 > plain.transfers);
+    CHECK_EQ_INT(plain.loopbacks + plain.moving + plain.reads_written + plain.overwrites, 0);
+}
+
 /* --- all of them ---------------------------------------------------------------------------------------------------- */
 
 static _Noreturn void run_all(uint64_t seed, int64_t phases)
@@ -296,4 +395,4 @@ static void setup(void)
     scratch = arena_create((isize)1 << 34);
 }
 
-TEST_MAIN(setup, random_phases)
+TEST_MAIN(setup, generates_every_kind, random_phases)
