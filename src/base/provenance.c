@@ -26,3 +26,20 @@ Str name_of(const NameTable *table, uint32_t id)
 {
     return (isize)id < table->names.len ? table->names.at[id] : S("");
 }
+
+Str provenance_text(const NameTable *names, Provenance provenance, Arena *arena)
+{
+    if (provenance.operation == 0 && provenance.value == 0 && provenance.reason == 0) {
+        return S("");
+    }
+    if (names == NULL) {
+        return str_format(arena, "operation %u, value %u, reason %u", provenance.operation,
+                          provenance.value, provenance.reason);
+    }
+    Str operation = name_of(names, provenance.operation), value = name_of(names, provenance.value);
+    Str reason = name_of(names, provenance.reason);
+    const char *comma = operation.len > 0 && value.len > 0 ? ", " : "";
+    const char *colon = operation.len + value.len > 0 && reason.len > 0 ? ": " : "";
+    return str_format(arena, "%.*s%s%.*s%s%.*s", STR_ARG(operation), comma, STR_ARG(value), colon,
+                      STR_ARG(reason));
+}

@@ -18,3 +18,6 @@ typedef struct NameTable {
 /* Adds (a copy of) the name or finds it; linear in the number of distinct names on a miss only. */
 uint32_t name_intern(NameTable *table, Str name, Arena *arena);
 Str name_of(const NameTable *table, uint32_t id);
+/* "operation, value: reason", as far as they are known; with `names` NULL the ids ("operation 3, value 7, reason 2"). Empty
+ * when there is no provenance. */
+Str provenance_text(const NameTable *names, Provenance provenance, Arena *arena);

@@ -57,6 +57,7 @@ typedef struct ExchangeProblem {
     ExchangeOffsetVec offsets;
     uint32_t row_bytes_max; /* per tile, sum over phases */
     AddrRange row_range;    /* where rows will live: no transfer may touch its groups (X10) */
+    const NameTable *names; /* of the provenances, for messages; may be NULL */
 } ExchangeProblem;
 
 /* A transfer as it is sent: whole, or cut into several stretches (exchange.md 8: loopback whose controls would collide with

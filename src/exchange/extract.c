@@ -64,7 +64,8 @@ void exchange_extract(const Work *work, const Placement *placement, Arena *keep,
                       ExchangeProblem *out)
 {
     *out = (ExchangeProblem){.row_bytes_max = work->support_bytes,
-                             .row_range = {SRAM_BASE, SRAM_BASE + work->support_bytes}};
+                             .row_range = {SRAM_BASE, SRAM_BASE + work->support_bytes},
+                             .names = work->plan == NULL ? NULL : &work->plan->names};
     for (isize i = 0; i < work->steps.len; i++) {
         const WorkStep *step = &work->steps.at[i];
         if (step->kind != WORK_PHASE) {
