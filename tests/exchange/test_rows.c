@@ -324,7 +324,7 @@ static void round_trips(void)
                 *vec_push(&controls, &temporary) = (RowControl){event, ROW_POINTER, 100 * value};
             } else {
                 *vec_push(&controls, &temporary) =
-                    (RowControl){event, (RowStream)(kind - 2), value % 4};
+                    (RowControl){event, (RowStream)(kind - 2), value % 3};
             }
         }
         RowWordVec words = {0};
