@@ -164,15 +164,60 @@ static void add_message(Builder *b, int32_t transfer, uint32_t word_first, uint3
     }
 }
 
+static bool has_equal_offsets(const ExchangeProblem *problem, int32_t a, int32_t b)
+{
+    int32_t count = problem->moves.at[a].count;
+    if (count != problem->moves.at[b].count || a == 0 || b == 0) {
+        return a == b;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        if (move_offset(problem, a, i) != move_offset(problem, b, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int32_t *moves_merge(const ExchangeProblem *problem, Arena *arena)
+{
+    int32_t count = (int32_t)problem->moves.len;
+    int32_t *same = arena_array(arena, int32_t, count + 1); /* move 0 is there without a list */
+    Arena scratch = *arena;
+    SortKey *order = arena_array(&scratch, SortKey, count);
+    for (int32_t i = 0; i < count; i++) {
+        const ExchangeMove *move = &problem->moves.at[i];
+        uint64_t hash = (uint64_t)move->count;
+        for (int32_t k = 0; k < move->count; k++) {
+            hash = (hash ^ (uint32_t)move_offset(problem, i, k)) * 0x9e3779b97f4a7c15u;
+            hash ^= hash >> 29;
+        }
+        order[i] = (SortKey){i == 0 ? 0 : hash, (uint32_t)i};
+    }
+    sort_keys(order, count, scratch); /* stable: the first of equal ones leads */
+    int32_t first = 0;
+    for (int32_t i = 0; i < count; i++) {
+        if (order[i].key != order[first].key ||
+            !has_equal_offsets(problem, (int32_t)order[first].payload, (int32_t)order[i].payload)) {
+            first = i;
+        }
+        same[order[i].payload] = (int32_t)order[first].payload;
+    }
+    return same;
+}
+
+static int32_t move_of(const Phase *phase, const Message *m)
+{
+    return phase->same_move[phase->problem->transfers.at[phase->transfer_first + m->transfer].move];
+}
+
 /* Base register of every tile: the move with most messages (exchange-scheduling.md 4.8); the others are patched. Where
  * transfers depend on each other, moving sends cannot all go first, so a tile with both kinds patches. */
 static void choose_moves(Phase *phase, Arena scratch)
 {
-    const ExchangeProblem *problem = phase->problem;
     int32_t *votes = arena_array(&scratch, int32_t, phase->lane_count);
     for (int32_t i = 0; i < phase->message_count; i++) { /* majority vote, then counted */
         const Message *m = &phase->messages[i];
-        int32_t move = problem->transfers.at[phase->transfer_first + m->transfer].move;
+        int32_t move = move_of(phase, m);
         Lane *lane = &phase->lanes[m->lane];
         if (move == 0) {
             continue;
@@ -185,7 +230,7 @@ static void choose_moves(Phase *phase, Arena scratch)
     int32_t *moving = arena_array(&scratch, int32_t, phase->lane_count);
     for (int32_t i = 0; i < phase->message_count; i++) {
         Message *m = &phase->messages[i];
-        int32_t move = problem->transfers.at[phase->transfer_first + m->transfer].move;
+        int32_t move = move_of(phase, m);
         m->is_moving = move != 0 && move == phase->lanes[m->lane].move;
         moving[m->lane] += m->is_moving ? 1 : 0;
     }
@@ -221,7 +266,7 @@ static void find_conflicts(Phase *phase, Arena scratch)
 }
 
 Phase phase_build(const ExchangeProblem *problem, int32_t index, bool is_paired,
-                  const Depends *depends, Arena *arena)
+                  const Depends *depends, const int32_t *same_move, Arena *arena)
 {
     const ExchangePhase *source = &problem->phases.at[index];
     Phase phase = {.problem = problem,
@@ -229,6 +274,7 @@ Phase phase_build(const ExchangeProblem *problem, int32_t index, bool is_paired,
                    .transfer_first = source->transfer_first,
                    .transfer_count = source->transfer_count,
                    .depends = *depends,
+                   .same_move = same_move,
                    .may_merge = true};
     int64_t words = 0;
     int32_t count = source->transfer_count;

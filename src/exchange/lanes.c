@@ -391,8 +391,8 @@ void phase_put_base(Phase *phase, int32_t index, Event begin)
     Lane *lane = &phase->lanes[index];
     Event end = begin + FABRIC_BASE_WRITE_EVENTS;
     set_range(&lane->blocks->send, BLOCK_WORDS, begin, end, true);
-    set_range(&lane->blocks->closed, BLOCK_WORDS, begin, end, true);
-    touch(lane, end);
+    set_range(&lane->blocks->closed, BLOCK_WORDS, begin, end + 1, true); /* its last event issues none */
+    touch(lane, end + 1);
     lane->base_event = begin;
 }
 
@@ -403,7 +403,7 @@ bool phase_switch_base(Phase *phase, int32_t index)
     for (Event skip = 0; begin < phase->capacity - 4 * EVENTS_A_BLOCK; begin += 64) {
         uint64_t closed =
             busy_runs(&lane->blocks->send, BLOCK_WORDS, begin, FABRIC_BASE_WRITE_EVENTS, &skip);
-        for (Event i = 0; i < FABRIC_BASE_WRITE_EVENTS; i++) {
+        for (Event i = 0; i <= FABRIC_BASE_WRITE_EVENTS; i++) {
             closed |= BLOCK_WINDOW(lane, begin + i, control_bits(b));
         }
         if (closed != ~0ull) {

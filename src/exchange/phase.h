@@ -84,6 +84,7 @@ typedef struct Phase {
     Endpoint *endpoints;
     int64_t endpoint_count;
     Depends depends;
+    const int32_t *same_move; /* moves_merge */
     Event capacity; /* events that the blocks hold */
     bool may_merge; /* two controls may share an event (sendpicp) */
     bool has_pairs, has_mixed;
@@ -96,7 +97,9 @@ uint32_t groups_of(uint32_t address, uint32_t bytes);
 /* --- build.c -------------------------------------------------------------------------------------------------------- */
 /* Messages and lanes of a phase, all eligible transfers paired or none. Blocks are allocated by phase_reserve. */
 Phase phase_build(const ExchangeProblem *problem, int32_t phase, bool is_paired,
-                  const Depends *depends, Arena *arena);
+                  const Depends *depends, const int32_t *same_move, Arena *arena);
+/* For every move the first one with equal offsets. */
+int32_t *moves_merge(const ExchangeProblem *problem, Arena *arena);
 /* Room for `events`. */
 void phase_reserve(Phase *phase, Event events, Arena *arena);
 

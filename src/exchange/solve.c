@@ -41,6 +41,7 @@ typedef struct Solve {
     const ExchangeBounds *bounds;
     PhaseWork *phases;
     SolveWorker *workers;
+    const int32_t *same_move;
     int32_t stream_words;
     bool is_second_round;
 } Solve;
@@ -94,7 +95,7 @@ static void solve_variant(void *context, isize index, int worker)
     Arena scratch = memory->scratch;
     const ExchangeBounds *bounds = &solve->bounds[phase_index];
     Phase phase = phase_build(solve->problem, (int32_t)phase_index, variant->is_paired,
-                              &work->depends, &scratch);
+                              &work->depends, solve->same_move, &scratch);
     Event bound = variant->is_paired ? bounds->paired.events : bounds->ordinary.events;
     variant->is_placed = phase_schedule(&phase, variant->rule, solve->stream_words, bound, &scratch);
     if (!variant->is_placed) {
@@ -154,7 +155,7 @@ static bool encode_phase(const Solve *solve, isize index, int threads, Arena *ke
                          EVENTS_MAX);
     }
     Phase phase = phase_build(solve->problem, (int32_t)index, variant->is_paired, &work->depends,
-                              &scratch);
+                              solve->same_move, &scratch);
     phase_reserve(&phase, variant->horizon + variant->horizon / 4 + 4096, &scratch);
     phase_restore(&phase, variant->start, variant->base);
     if (!phase_encode(&phase, threads, keep, scratch, rows)) {
@@ -241,6 +242,7 @@ bool exchange_solve(const ExchangeProblem *problem, const ExchangeOptions *optio
     Solve solve = {.problem = problem,
                    .options = options,
                    .bounds = out->bounds,
+                   .same_move = moves_merge(problem, &scratch),
                    .stream_words = options->stream_words > 0 ? options->stream_words
                                    : options->is_compact     ? COMPACT_STREAM_WORDS
                                                              : 0,
