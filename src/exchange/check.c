@@ -152,13 +152,15 @@ static void deal_message(Check *check, int32_t message, bool is_counting)
         }
         return;
     }
-    check->entries[next[sender]++] = (CheckEntry){message, -1};
+    CheckEntry entry = check_entry_of(check, message);
+    check->entries[next[sender]++] = entry;
     if (is_paired) {
-        check->entries[next[lender]++] = (CheckEntry){message, -1};
+        check->entries[next[lender]++] = entry;
     }
+    entry.move = 0;
     for (int32_t i = 0; i < t->receiver_count; i++) {
-        check->entries[next[CHECK_SIDES * to[i].tile.id + CHECK_RECEIVES]++] =
-            (CheckEntry){message, t->receiver_first + i};
+        entry.address = to[i].address + 4 * check->schedule->messages.at[message].word_first;
+        check->entries[next[CHECK_SIDES * to[i].tile.id + CHECK_RECEIVES]++] = entry;
     }
 }
 

@@ -15,9 +15,15 @@ typedef struct CheckMove {
     bool is_wide;         /* all multiples of 8 */
 } CheckMove;
 
-/* A message at one of its tiles. */
+/* A message at one of its tiles: what the tile's task would otherwise gather from all over the problem. */
 typedef struct CheckEntry {
-    int32_t message, receiver; /* index in ExchangeProblem.receivers; unused at the sender's side */
+    int32_t message;
+    Event start;
+    uint32_t address; /* where this tile reads or writes, without offset */
+    int32_t move;     /* of reads */
+    uint16_t words, source;
+    uint8_t sctl;
+    bool is_paired;
 } CheckEntry;
 
 enum { CHECK_SENDS, CHECK_LENDS, CHECK_RECEIVES, CHECK_SIDES };
@@ -44,17 +50,16 @@ typedef struct CheckPart {
     Event store;             /* receives: first store event */
     uint32_t address, words; /* without offset */
     uint32_t groups;         /* exchange groups that are read or written, in any iteration */
-    int32_t message, receiver;
+    int32_t message, move;
     uint16_t source; /* physical tile; of a paired receive: what the paired mux is set to */
     uint8_t sctl, direction;
     bool is_paired, is_early; /* early: this member of the pair sets the mux */
 } CheckPart;
 
-/* A control that must stand in a row, or may. */
+/* A control that must stand in a row. */
 typedef struct CheckControl {
     RowControl control;
     int32_t message;
-    bool may_miss; /* sets what is set already */
 } CheckControl;
 
 /* One tile in one phase. Parts are sorted by begin. */
@@ -78,6 +83,8 @@ static inline const ExchangeTransfer *check_transfer_of(const Check *check, int3
 {
     return &check->problem->transfers.at[check->schedule->messages.at[message].transfer];
 }
+/* The entry of a message at its sender (exchange.md 5, 8). */
+CheckEntry check_entry_of(const Check *check, int32_t message);
 /* Bit mask of the exchange groups of a non-empty range in SRAM. */
 uint32_t check_groups(uint32_t begin, uint32_t end);
 

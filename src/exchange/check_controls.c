@@ -4,8 +4,8 @@
  *   paired:   the early member sets the paired mux and clears it; both members switch the format 2 events before the first
  *             store and 2 before the end of the payload.
  *
- * What follows directly replaces: a source the neutral, a format the 0. A pointer that has arrived by itself, and a source
- * that is selected already, need not be written.
+ * What follows directly replaces: a source the neutral, a format the 0. A pointer that has arrived by itself, and a source or
+ * a format that is in force already, is not written again.
  */
 #include "exchange/check.h"
 
@@ -14,10 +14,9 @@ typedef struct Stream {
     int32_t len;
 } Stream;
 
-static void add(Stream *out, Event event, RowStream stream, uint32_t value, const CheckPart *part,
-                bool may_miss)
+static void add(Stream *out, Event event, RowStream stream, uint32_t value, const CheckPart *part)
 {
-    out->at[out->len++] = (CheckControl){{event, stream, value}, part->message, may_miss};
+    out->at[out->len++] = (CheckControl){{event, stream, value}, part->message};
 }
 
 static void add_mux(Stream *out, const CheckPart *last, const CheckPart *part,
@@ -28,18 +27,15 @@ static void add_mux(Stream *out, const CheckPart *last, const CheckPart *part,
     bool is_followed = next != NULL && next->begin == part->end &&
                        next->is_paired == part->is_paired && next->is_early == part->is_early;
     bool is_same = follows && last->source == part->source;
-    if (!part->is_paired) {
-        add(out, part->begin, ROW_XPIC, part->source, part, is_same);
-        if (!is_followed) {
-            add(out, part->end, ROW_XPIC, FABRIC_NEUTRAL, part, false);
-        }
-    } else if (part->is_early) {
-        if (!is_same) {
-            add(out, part->begin, ROW_XPIC_PAIRED, part->source, part, false);
-        }
-        if (!is_followed) {
-            add(out, part->end, ROW_XPIC_PAIRED, FABRIC_NEUTRAL, part, false);
-        }
+    RowStream stream = part->is_paired ? ROW_XPIC_PAIRED : ROW_XPIC;
+    if (part->is_paired && !part->is_early) {
+        return;
+    }
+    if (!is_same) {
+        add(out, part->begin, stream, part->source, part);
+    }
+    if (!is_followed) {
+        add(out, part->end, stream, FABRIC_NEUTRAL, part);
     }
 }
 
@@ -51,10 +47,10 @@ static void add_format(Stream *out, const CheckPart *last, const CheckPart *part
     }
     bool follows = last != NULL && last->is_paired && last->end == part->begin;
     if (!follows || last->direction != part->direction) {
-        add(out, part->store - 2, ROW_FORMAT, part->direction, part, false);
+        add(out, part->store - 2, ROW_FORMAT, part->direction, part);
     }
     if (next == NULL || !next->is_paired || next->begin != part->end) {
-        add(out, part->store - 2 + (part->end - part->begin), ROW_FORMAT, 0, part, false);
+        add(out, part->store - 2 + (part->end - part->begin), ROW_FORMAT, 0, part);
     }
 }
 
@@ -96,25 +92,22 @@ static void derive_controls(CheckTile *tile)
         const CheckPart *part = &receives[i], *last = i > 0 ? part - 1 : NULL;
         const CheckPart *next = i + 1 < count ? part + 1 : NULL;
         add_mux(&streams[0], last, part, next);
-        add(&streams[1], part->store, ROW_POINTER, word_of_byte(part->address), part,
-            i > 0 && part->address == pointer);
+        if (i == 0 || part->address != pointer) {
+            add(&streams[1], part->store, ROW_POINTER, word_of_byte(part->address), part);
+        }
         pointer = part->address + 4 * part->words;
         add_format(&streams[2], last, part, next);
     }
     merge_streams(tile, streams);
 }
 
-/* X5: one control an event, or an ordinary source with an ordinary pointer. Controls that may be missing collide with
- * nothing: what a row has is judged by the decoder. */
+/* X5: one control an event, or an ordinary source with an ordinary pointer. */
 static bool check_events(const CheckTile *tile)
 {
     const CheckControl *last = NULL;
     bool is_shared = false;
     for (isize i = 0; i < tile->control_count; i++) {
         const CheckControl *next = &tile->controls[i];
-        if (next->may_miss) {
-            continue;
-        }
         bool is_together = last != NULL && last->control.event == next->control.event;
         if (is_together && (is_shared || last->control.stream != ROW_XPIC ||
                             next->control.stream != ROW_POINTER)) {
@@ -138,7 +131,7 @@ static bool check_starts(const CheckTile *tile)
         while (send < tile->count[CHECK_SENDS] && sends[send].begin + 1 < event) {
             send++;
         }
-        if (send < tile->count[CHECK_SENDS] && sends[send].begin <= event && !control->may_miss) {
+        if (send < tile->count[CHECK_SENDS] && sends[send].begin <= event) {
             return check_tile_broken(tile, "X6/S5", event, control->message,
                                      "control takes effect when a send of the tile starts");
         }

@@ -80,8 +80,7 @@ static void add_touches(const CheckTile *tile, const CheckPart *part, bool is_wr
                         TouchVec *touches)
 {
     const Check *check = tile->check;
-    const ExchangeTransfer *t = check_transfer_of(check, part->message);
-    const CheckMove *move = &check->moves[is_write ? 0 : t->move];
+    const CheckMove *move = &check->moves[part->move];
     Touch *last = NULL;
     for (int32_t i = 0; i < move->count; i++) {
         uint32_t begin = part->address + (uint32_t)check->offsets[move->first + i];

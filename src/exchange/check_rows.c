@@ -32,7 +32,7 @@ static bool check_address(const RowCheck *r, isize index, bool is_base_moving)
     const Check *check = r->tile->check;
     const CheckPart *want = &r->tile->part[CHECK_SENDS][index];
     const RowSend *have = &r->script.sends.at[index];
-    int32_t move = check_transfer_of(check, want->message)->move;
+    int32_t move = want->move;
     int64_t address = want->address;
     if (is_base_moving) {
         if (r->row->move == 0 || alike(r, move) != alike(r, r->row->move)) {
@@ -103,25 +103,6 @@ static bool comes_before(const RowControl *a, const RowControl *b)
     return a->event != b->event ? a->event < b->event : a->stream < b->stream;
 }
 
-/* X6 for a control that need not stand there but does. */
-static bool check_extra(const RowCheck *r, const CheckControl *control)
-{
-    Event event = control->control.event;
-    const CheckPart *sends = r->tile->part[CHECK_SENDS];
-    int32_t low = 0, high = r->tile->count[CHECK_SENDS]; /* first send with begin + 1 >= event */
-    while (low < high) {
-        int32_t middle = (low + high) / 2;
-        if (sends[middle].begin + 1 >= event) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low == r->tile->count[CHECK_SENDS] || sends[low].begin > event ||
-           row_broken(r, "X6/S5", event, control->message,
-                      "control takes effect when a send of the tile starts");
-}
-
 static bool check_row_controls(const RowCheck *r)
 {
     const CheckControl *wants = r->tile->controls;
@@ -132,13 +113,8 @@ static bool check_row_controls(const RowCheck *r)
         const RowControl *have = k < found->len ? &found->at[k] : NULL;
         if (want != NULL && have != NULL && want->event == have->event &&
             want->stream == have->stream && want->value == have->value) {
-            if (wants[i].may_miss && !check_extra(r, &wants[i])) {
-                return false;
-            }
             i++;
             k++;
-        } else if (want != NULL && wants[i].may_miss) {
-            i++;
         } else if (want == NULL || (have != NULL && comes_before(have, want))) {
             return row_broken(r, rule_of(have), have->event, -1,
                               "the row has a control that no transfer asks for");
@@ -211,11 +187,10 @@ static bool check_patches(const RowCheck *r, Arena scratch)
         while (r->script.sends.at[send].end <= at->event) {
             send++;
         }
-        int32_t message = r->tile->part[CHECK_SENDS][send].message;
-        int32_t wanted =
-            r->is_patched[send] ? alike(r, check_transfer_of(check, message)->move) : 0;
+        const CheckPart *part = &r->tile->part[CHECK_SENDS][send];
+        int32_t wanted = r->is_patched[send] ? alike(r, part->move) : 0;
         if (move[at->word] != wanted) {
-            return row_broken(r, "X19", at->event, message,
+            return row_broken(r, "X19", at->event, part->message,
                               wanted == 0 ? "a word that does not move is patched"
                                           : "an address that moves has no patch of its move");
         }
