@@ -7,13 +7,16 @@
  */
 #include "hostile.h"
 #include "machine/phase_bench.h"
+#include "serial.h"
 #include "test.h"
 #include "wanted_rows.h"
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* What the solver and the machine can do by now; EXCHANGE_FEATURES overrides it. */
-enum { FEATURES = HOSTILE_PLAIN };
+enum { FEATURES = HOSTILE_PLAIN, MACHINE_FORWARDS = 0 };
+
+enum { PHASES = 300 };
 
 enum { SECONDS_MAX = 200, SHRINK_SECONDS_MAX = 20, SHRINK_ATTEMPTS = 600 };
 
@@ -166,29 +169,93 @@ static ExchangeProblem without(const ExchangeProblem *problem, int32_t first, in
     return less;
 }
 
-/* Takes transfers away while the rest still fails: halves, quarters, ..., single ones. */
-static void shrink(Case *c, Arena *arena)
+/* Keeps a smaller case when it is legal and still fails. */
+static bool keeps(Case *c, Case less, int *attempts)
 {
-    int attempts = 0;
-    for (int32_t step = (int32_t)c->problem.transfers.len / 2; step > 0;) {
-        bool has_shrunk = false;
-        for (int32_t first = 0; first < c->problem.transfers.len && c->problem.transfers.len > 1 &&
-                                attempts < SHRINK_ATTEMPTS;
-             attempts++) {
+    if (*attempts == 0 || less.problem.transfers.len == 0 ||
+        hostile_problem_refuses(&less.problem) != NULL) {
+        return false;
+    }
+    --*attempts;
+    if (!case_fails(&less, false)) {
+        return false;
+    }
+    *c = less;
+    return true;
+}
+
+/* Takes transfers away: halves, quarters, ..., single ones. */
+static void shrink_list(Case *c, int *attempts, Arena *arena)
+{
+    for (int32_t step = (int32_t)c->problem.transfers.len / 2; step > 0; step /= 2) {
+        for (int32_t first = 0; first < c->problem.transfers.len;) {
             Case less = *c;
             less.problem = without(&c->problem, first, step, arena);
-            if (less.problem.transfers.len > 0 && case_fails(&less, false)) {
-                c->problem = less.problem;
-                has_shrunk = true;
-            } else {
-                first += step;
-            }
+            first += keeps(c, less, attempts) ? 0 : step;
         }
-        step = step == 1 && !has_shrunk ? 0 : step > 1 ? step / 2 : 1;
-        if (attempts >= SHRINK_ATTEMPTS) {
+    }
+}
+
+static ExchangeTransfer *own_transfer(Case *c, int32_t index, Arena *arena)
+{
+    c->problem = without(&c->problem, INT32_MAX / 2, 0, arena); /* a copy */
+    return &c->problem.transfers.at[index];
+}
+
+/* Fewer receivers and words, no move, of every transfer. */
+static void shrink_transfer(Case *c, int32_t index, int *attempts, Arena *arena)
+{
+    Case less = *c;
+    own_transfer(&less, index, arena)->move = 0;
+    if (c->problem.transfers.at[index].move != 0) {
+        (void)keeps(c, less, attempts);
+    }
+    for (int32_t k = 0; k < 2 * HOSTILE_RECEIVERS_MAX; k++) { /* the first or the last */
+        less = *c;
+        ExchangeTransfer *t = own_transfer(&less, index, arena);
+        t->receiver_first += 1 - k % 2;
+        if (--t->receiver_count == 0) {
+            break;
+        }
+        (void)keeps(c, less, attempts);
+    }
+    for (uint32_t words = 1; words < c->problem.transfers.at[index].words; words *= 2) {
+        less = *c;
+        own_transfer(&less, index, arena)->words = words;
+        if (keeps(c, less, attempts)) {
             break;
         }
     }
+}
+
+/* Plain options, and only phases that have transfers. */
+static void shrink_options(Case *c, int *attempts, Arena *arena)
+{
+    Case less = *c;
+    less.options = (ExchangeOptions){.threads = 1, .width = c->options.width};
+    (void)keeps(c, less, attempts);
+    less = *c;
+    less.options.width = EXCHANGE_WIDTH_AUTO;
+    (void)keeps(c, less, attempts);
+    less = *c;
+    less.problem.phases = (ExchangePhaseVec){0};
+    for (isize i = 0; i < c->problem.phases.len; i++) {
+        if (c->problem.phases.at[i].transfer_count > 0) {
+            *vec_push(&less.problem.phases, arena) = c->problem.phases.at[i];
+        }
+    }
+    (void)keeps(c, less, attempts);
+}
+
+static void shrink(Case *c, Arena *arena)
+{
+    int attempts = SHRINK_ATTEMPTS;
+    shrink_list(c, &attempts, arena);
+    for (int32_t i = 0; i < c->problem.transfers.len; i++) {
+        shrink_transfer(c, i, &attempts, arena);
+    }
+    shrink_list(c, &attempts, arena);
+    shrink_options(c, &attempts, arena);
 }
 
 static void print_case(const Case *c, Arena *arena)
@@ -196,6 +263,14 @@ static void print_case(const Case *c, Arena *arena)
     Writer writer = writer_buffer(arena);
     exchange_print(&writer, &c->problem, NULL);
     fprintf(stderr, "%.*s", STR_ARG(writer_text(&writer)));
+    for (isize i = 0; i < c->problem.phases.len; i++) {
+        fprintf(stderr, "# phase %td: %d iterations\n", i, c->problem.phases.at[i].iterations);
+    }
+    for (isize i = 0; i < c->problem.transfers.len; i++) {
+        if (c->problem.transfers.at[i].move != 0) {
+            fprintf(stderr, "# transfer %td has move %d\n", i, c->problem.transfers.at[i].move);
+        }
+    }
     for (isize i = 1; i < c->problem.moves.len; i++) {
         fprintf(stderr, "# move %td:", i);
         for (int32_t k = 0; k < c->problem.moves.at[i].count; k++) {
@@ -332,6 +407,50 @@ static void generates_every_kind(void)
     CHECK_EQ_INT(plain.loopbacks + plain.moving + plain.reads_written + plain.overwrites, 0);
 }
 
+/* --- without the solver ---------------------------------------------------------------------------------------------- */
+
+/* All kinds of transfers, one after the other in time (serial.h): rows that the rules ask for deliver what a copy delivers. */
+static void runs_serial_schedules(void)
+{
+    uint64_t seed = test_seed(2026);
+    uint32_t kinds = MACHINE_FORWARDS ? HOSTILE_ALL : HOSTILE_ALL ^ HOSTILE_FORWARD;
+    int64_t problems = number_from("EXCHANGE_PHASES", PHASES) / 5;
+    PhaseBench *bench = phase_bench_create();
+    int64_t paired = 0, patches = 0, moving_rows = 0, cut = 0;
+    for (uint64_t k = 0; (int64_t)k < problems; k++) {
+        Arena arena = keep;
+        HostileShape shape = {.tiles = 2 + (int)(k % 15),
+                              .transfers = 48,
+                              .phases = 1 + (k % 4 == 0),
+                              .features = kinds};
+        ExchangeProblem problem = hostile_random(seed + k, shape, &arena);
+        Schedule schedule =
+            serial_solve(&problem, (ExchangeWidth)(k % 3), seed + k, &arena, scratch);
+        Error err = {0};
+        for (int32_t i = 0; i < problem.phases.len; i++) {
+            CHECK_OK(wanted_phase(&problem, &schedule, i, true, scratch, &err), err);
+        }
+        if ((int)FEATURES == (int)HOSTILE_ALL) {
+            CHECK_OK(exchange_check(&problem, &schedule, 1, scratch, &err), err);
+        }
+        CHECK_OK(phase_bench_run(bench, &problem, &schedule, seed + k, scratch, &err), err);
+        for (isize i = 0; i < schedule.messages.len; i++) {
+            paired += schedule.messages.at[i].is_paired;
+        }
+        for (isize i = 0; i < schedule.rows.len; i++) {
+            moving_rows += schedule.rows.at[i].move != 0;
+        }
+        patches += schedule.patches.len;
+        cut += schedule.messages.len - problem.transfers.len;
+    }
+    fprintf(stderr,
+            "serial: %" PRId64 " paired messages, %" PRId64 " cuts, %" PRId64 " patches, %" PRId64
+            " moving rows, %" PRId64 " words\n",
+            paired, cut, patches, moving_rows, bench->words);
+    CHECK(problems < 60 || (paired > 100 && cut > 100 && patches > 100 && moving_rows > 10));
+    phase_bench_destroy(bench);
+}
+
 /* --- all of them ---------------------------------------------------------------------------------------------------- */
 
 static _Noreturn void run_all(uint64_t seed, int64_t phases)
@@ -361,7 +480,7 @@ static _Noreturn void run_all(uint64_t seed, int64_t phases)
 static void random_phases(void)
 {
     uint64_t seed = test_seed(2026);
-    int64_t phases = number_from("EXCHANGE_PHASES", 400);
+    int64_t phases = number_from("EXCHANGE_PHASES", PHASES);
     features = (uint32_t)number_from("EXCHANGE_FEATURES", FEATURES);
     progress =
         mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -395,4 +514,4 @@ static void setup(void)
     scratch = arena_create((isize)1 << 34);
 }
 
-TEST_MAIN(setup, generates_every_kind, random_phases)
+TEST_MAIN(setup, generates_every_kind, runs_serial_schedules, random_phases)

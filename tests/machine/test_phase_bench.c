@@ -21,6 +21,7 @@ enum {
 
 static Arena keep, scratch;
 static PhaseBench *bench;
+static uint64_t seed;
 
 typedef struct Hand {
     Arena arena;
@@ -116,7 +117,7 @@ static void hears(BenchRow *row, Event src, int words, int source, Event pointer
 
 static bool runs(Hand *h, Error *err)
 {
-    return phase_bench_run(bench, &h->problem, &h->schedule, test_seed(11), scratch, err);
+    return phase_bench_run(bench, &h->problem, &h->schedule, seed, scratch, err);
 }
 
 static void must_run(Hand *h)
@@ -530,6 +531,7 @@ static void setup(void)
     keep = arena_create((isize)1 << 26);
     scratch = arena_create((isize)1 << 30);
     bench = phase_bench_create();
+    seed = test_seed(11);
 }
 
 TEST_MAIN(setup, sources, mistakes_of_rows, mistakes_of_moves, base_writes, pairs, patched_pairs,
