@@ -7,9 +7,9 @@
  *    X10), borrowed lanes (X20), forwarding.
  * 4. Stores are applied.
  *
- * Words are read where they lie before anything is stored. That is exact as long as no word is stored and sent on later in
- * the same phase, which is a fault here (FORWARDING). A word that is sent first and overwritten later is legal; phases in
- * which that happens take copies of the data before step 4.
+ * Words are read where they lie, and stored tile by tile, as long as no word is both sent and stored to in the same phase.
+ * Where one is, the phase is run in the order of events instead: a message is read as a whole when it begins to be sent and
+ * written when it begins to be stored. That is exact, because reads and writes of one element never overlap in time (X9).
  *
  * Listening is strict: a run must be one whole message of one source, so a mux that opens late or leaves early is seen
  * (X2), and a message that nobody hears is an error. Every step runs in parallel over tiles and writes only the record of
@@ -44,7 +44,7 @@ static void decode_tile(void *context, isize index, int worker)
     tile->stores = (FabricStoreVec){0};
     tile->heard = NULL;
     tile->has_fault = false;
-    tile->is_overwritten = false;
+    tile->is_reused = false;
     if (!fabric->is_active[index]) {
         return;
     }
@@ -89,20 +89,13 @@ static void check_heard(void *context, isize index, int worker)
     }
 }
 
-/* --- step 4 ------------------------------------------------------------------------------------------------------- */
+/* A store of a tile, while the stores of all tiles are in one order. */
+typedef struct FabricAction {
+    FabricStore *store;
+    uint16_t tile;
+} FabricAction;
 
-static void copy_data(void *context, isize index, int worker)
-{
-    Fabric *fabric = context;
-    FabricTile *tile = &fabric->tile[index];
-    Arena *arena = &fabric->worker[worker].arena;
-    for (isize i = 0; i < tile->stores.len; i++) {
-        FabricStore *store = &tile->stores.at[i];
-        uint32_t *copy = arena_array(arena, uint32_t, store->words);
-        memcpy(copy, store->at, 4 * (size_t)store->words);
-        store->at = copy;
-    }
-}
+/* --- step 4 ------------------------------------------------------------------------------------------------------- */
 
 static void store_tile(void *context, isize index, int worker)
 {
@@ -113,6 +106,44 @@ static void store_tile(void *context, isize index, int worker)
         const FabricStore *store = &tile->stores.at[i];
         tile_store_words(&fabric->tiles[index], store->address, store->at, store->words,
                          store->poison);
+    }
+}
+
+/* Stores of all tiles in the order of events (X12). */
+static void store_in_order(Fabric *fabric)
+{
+    Arena *arena = &fabric->worker[0].arena;
+    isize count = 0;
+    for (int i = 0; i < CHIP_TILES; i++) {
+        count += fabric->tile[i].stores.len;
+    }
+    FabricAction *actions = arena_array(arena, FabricAction, count);
+    SortKey *order = arena_array(arena, SortKey, 2 * count);
+    isize n = 0;
+    for (int i = 0; i < CHIP_TILES; i++) {
+        for (isize k = 0; k < fabric->tile[i].stores.len; k++, n++) {
+            FabricStore *store = &fabric->tile[i].stores.at[k];
+            actions[n] = (FabricAction){store, (uint16_t)i};
+            order[2 * n] = (SortKey){(uint64_t)store->sent, (uint32_t)(2 * n)};
+            order[2 * n + 1] = (SortKey){(uint64_t)store->begin, (uint32_t)(2 * n + 1)};
+        }
+    }
+    sort_keys(order, 2 * count, *arena);
+    for (isize i = 0; i < 2 * count; i++) {
+        FabricStore *store = actions[order[i].payload / 2].store;
+        const TileState *source = &fabric->tiles[store->source];
+        if (order[i].payload % 2 == 1) {
+            tile_store_words(&fabric->tiles[actions[order[i].payload / 2].tile], store->address,
+                             store->at, store->words, store->poison);
+            continue;
+        }
+        uint32_t *copy = arena_array(arena, uint32_t, store->words);
+        memcpy(copy, store->at, 4 * (size_t)store->words);
+        store->at = copy;
+        if (!fabric->poison_off) {
+            store->poison =
+                fabric_poison_of(source, store->source_address, store->words, arena);
+        }
     }
 }
 
@@ -207,14 +238,15 @@ bool fabric_run_phase(Fabric *fabric, TileState *tiles, const bool *is_active, C
     if (find_fault(fabric, fault)) {
         return false;
     }
-    bool is_overwritten = false;
+    bool is_reused = false;
     for (int i = 0; i < CHIP_TILES; i++) {
-        is_overwritten = is_overwritten || fabric->tile[i].is_overwritten;
+        is_reused = is_reused || fabric->tile[i].is_reused;
     }
-    if (is_overwritten) {
-        parallel_for(fabric->threads, CHIP_TILES, TILE_CHUNK, copy_data, fabric);
+    if (is_reused) {
+        store_in_order(fabric);
+    } else {
+        parallel_for(fabric->threads, CHIP_TILES, TILE_CHUNK, store_tile, fabric);
     }
-    parallel_for(fabric->threads, CHIP_TILES, TILE_CHUNK, store_tile, fabric);
     for (int i = 0; i < CHIP_TILES; i++) {
         for (isize k = 0; k < fabric->tile[i].stores.len; k++) {
             *stored_words += fabric->tile[i].stores.at[k].words;

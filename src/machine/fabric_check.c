@@ -1,4 +1,4 @@
-/* Separation of what one tile sends, receives and fetches during a row (exchange.md 9: X9, X10, X20) and forwarding (X12).
+/* Separation of what one tile sends, receives and fetches during a row (exchange.md 9: X9, X10, X20), and what is sent on (X12).
  *
  * Windows are those of whole messages: a send reads [t, max(t + n, 6)), a receive writes [pointer, payload end + 5), and a
  * message occupies every exchange group that its range touches, as the sources' checker counts it.
@@ -110,50 +110,26 @@ static bool has_marked(const uint64_t *bits, uint32_t address, int32_t words)
     return false;
 }
 
-/* A sent range that is also stored to: sent first is fine, stored first is forwarding. Their windows are disjoint (X9). */
-static bool check_overlap(Fabric *fabric, int d, const FabricMessage *message)
+/* X12: is a word both sent and stored to? Their windows are disjoint (X9), so whole messages come one after the other; the
+ * phase then runs in the order of events. */
+static bool reuses_words(const FabricTile *tile, uint64_t *bits)
 {
-    FabricTile *tile = &fabric->tile[d];
-    for (isize i = 0; i < tile->stores.len; i++) {
-        const FabricStore *store = &tile->stores.at[i];
-        if (store->address >= message_end_address(message) ||
-            message->address >= store->address + 4 * (uint32_t)store->words) {
-            continue;
-        }
-        if (store->begin < message->begin) {
-            return RECEIVE_FAULT(fabric, d, FABRIC_FORWARDING, message->begin, message->pc,
-                                 "forwarding inside a phase: 0x%x..0x%x is sent at event %d and "
-                                 "0x%x..0x%x is stored by tile %u at event %d before",
-                                 message->address, message_end_address(message), message->begin,
-                                 store->address, store->address + 4 * (uint32_t)store->words,
-                                 store->source, store->begin);
-        }
-        tile->is_overwritten = true;
-    }
-    return true;
-}
-
-static bool check_forwarding(Fabric *fabric, int d, uint64_t *bits)
-{
-    const FabricTile *tile = &fabric->tile[d];
     const FabricMessageVec *messages = &tile->program.messages;
-    bool ok = true;
+    bool is_reused = false;
     if (messages->len == 0) {
-        return true;
+        return false;
     }
     for (isize i = 0; i < tile->stores.len; i++) {
         mark_words(bits, tile->stores.at[i].address, tile->stores.at[i].words, true);
     }
-    for (isize i = 0; ok && i < messages->len; i++) {
+    for (isize i = 0; !is_reused && i < messages->len; i++) {
         const FabricMessage *message = &messages->at[i];
-        if (has_marked(bits, message->address, (int32_t)(message_bytes(message) / 4))) {
-            ok = check_overlap(fabric, d, message);
-        }
+        is_reused = has_marked(bits, message->address, (int32_t)(message_bytes(message) / 4));
     }
     for (isize i = 0; i < tile->stores.len; i++) {
         mark_words(bits, tile->stores.at[i].address, tile->stores.at[i].words, false);
     }
-    return ok;
+    return is_reused;
 }
 
 /* X20: a send of 64-bit items uses the partner's transmit lane in [t, max(t + n, 6)). Both lists ascend in time. */
@@ -185,6 +161,6 @@ static bool check_lanes(Fabric *fabric, int d)
 
 bool fabric_check_tile(Fabric *fabric, int d, uint64_t *bits)
 {
-    return check_fetch(fabric, d) && check_separation(fabric, d) && check_lanes(fabric, d) &&
-           check_forwarding(fabric, d, bits);
+    fabric->tile[d].is_reused = reuses_words(&fabric->tile[d], bits);
+    return check_fetch(fabric, d) && check_separation(fabric, d) && check_lanes(fabric, d);
 }

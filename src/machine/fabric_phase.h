@@ -8,6 +8,7 @@ enum { FABRIC_THREADS_MAX = 256, FABRIC_BITMAP_WORDS = (SRAM_WORDS + 63) / 64 };
 /* Consecutive words of one message that are stored at consecutive addresses. */
 typedef struct FabricStore {
     Event begin, end; /* one event a word, or a pair of words (exchange.md 5) */
+    Event sent;       /* sender's event of the first word */
     int32_t words;
     uint32_t address;
     uint32_t source_address;
@@ -26,7 +27,7 @@ typedef struct FabricTile {
     FabricStoreVec stores;
     HeardMark *heard; /* per message */
     bool has_fault;
-    bool is_overwritten; /* a word is sent and stored over later */
+    bool is_reused; /* a word is both sent and stored to */
     Fault fault;
 } FabricTile;
 
@@ -55,6 +56,8 @@ struct Fabric {
 
 /* Fills stores of tile d from what it and, for paired transfers, its partner listen to; marks messages as heard. */
 bool fabric_receive(Fabric *fabric, int d, Arena *arena);
+/* Poison bits of a range of words of a tile, a bit a word from bit 0 on; NULL when all are defined. */
+const uint8_t *fabric_poison_of(const TileState *tile, uint32_t address, int32_t words, Arena *arena);
 /* Rules that need what one tile sends and stores together (exchange.md 9): X9, X10, X20, forwarding. `bits` is a bitmap of
  * FABRIC_BITMAP_WORDS, clear before and after. */
 bool fabric_check_tile(Fabric *fabric, int d, uint64_t *bits);

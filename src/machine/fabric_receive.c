@@ -198,8 +198,7 @@ static void advance_pointer(Receiver *r, Event event)
     }
 }
 
-/* Poison bits of a range of words, a bit a word from bit 0 on; NULL when all are defined. */
-static const uint8_t *poison_of(const TileState *tile, uint32_t address, int32_t words,
+const uint8_t *fabric_poison_of(const TileState *tile, uint32_t address, int32_t words,
                                 Arena *arena)
 {
     uint32_t first = (address - SRAM_BASE) / 4, end = first + (uint32_t)words;
@@ -288,12 +287,13 @@ static bool add_store(Receiver *r, const HeardRun *run)
     *vec_push(&tile->stores, r->arena) = (FabricStore){
         .begin = event,
         .end = end,
+        .sent = run->begin,
         .words = words,
         .address = r->pointer,
         .source_address = message->address,
         .at = at,
         .poison =
-            r->fabric->poison_off ? NULL : poison_of(source, message->address, words, r->arena),
+            r->fabric->poison_off ? NULL : fabric_poison_of(source, message->address, words, r->arena),
         .source = run->source,
     };
     r->pointer += bytes;
