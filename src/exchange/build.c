@@ -150,7 +150,10 @@ static void add_message(Builder *b, int32_t transfer, uint32_t word_first, uint3
         Event time = is_paired ? early_time(t->source, to->tile) : time_to_mux(t->source, to->tile);
         uint32_t address = to->address + 4 * word_first;
         Endpoint *endpoint = &phase->endpoints[phase->endpoint_count++];
+        int direction = is_paired ? direction_of(t->source, to->tile) : 0;
         *endpoint = (Endpoint){.lane = lane_of(b, to->tile),
+                               .message = phase->message_count - 1,
+                               .direction = (uint8_t)direction,
                                .source_delay = time + 1,
                                .groups = groups_of(address, 4 * words),
                                .address = address,
@@ -320,6 +323,7 @@ void phase_reserve(Phase *phase, Event events, Arena *arena)
     for (int32_t i = 0; i < phase->lane_count; i++) {
         Lane *lane = &phase->lanes[i];
         lane->blocks = arena_alloc(arena, blocks * (isize)sizeof(Block), sizeof(Block));
+        lane->owner = arena_array(arena, int32_t, phase->capacity + SLACK);
         lane->used = 0;
         isize groups = __builtin_popcount(lane->conflict);
         if (groups > 0) {

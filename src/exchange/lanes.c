@@ -308,35 +308,69 @@ static void mark_groups(const Phase *phase, Lane *lane, uint64_t *bitmaps, uint3
         *word_ = (value) ? *word_ | 1ull << (at_ & 63) : *word_ & ~(1ull << (at_ & 63));           \
     } while (0)
 
-/* Sets or clears what a message occupies on a receiving tile. A control that a neighbouring window needs too stays. */
-static void mark_receive(Lane *lane, const Message *m, bool is_early, Event source, bool value)
+/* Controls where one source window ends and another begins, either of which may be missing (-1). Windows that touch share the
+ * event, and need no control when the second goes on with what the first has set. */
+static void mark_boundary(const Phase *phase, Lane *lane, Event at, int32_t left, int32_t right)
 {
-    Event end = source + m->items;
-    set_range(&lane->blocks->receive, BLOCK_WORDS, source, end, value);
-    Event pointer = source + lane->pointer_delay + (m->is_paired ? 1 : 0);
-    SET_BIT(lane, pointer, pointer, value);
-    if (!m->is_paired) {
-        bool before = has_bit(block_at(lane, source - 1)->receive, source - 1) &&
-                      !has_bit(block_at(lane, source - 1)->receive_pair, source - 1);
-        bool behind = has_bit(block_at(lane, end)->receive, end) &&
-                      !has_bit(block_at(lane, end)->receive_pair, end);
-        SET_BIT(lane, source, xpic, value || before);
-        SET_BIT(lane, end, xpic, value || behind);
-    } else {
-        set_range(&lane->blocks->receive_pair, BLOCK_WORDS, source, end, value);
-        bool before = has_bit(block_at(lane, source - 1)->receive_pair, source - 1);
-        bool behind = has_bit(block_at(lane, end)->receive_pair, end);
-        Event format = source + lane->pointer_delay - 1;
-        SET_BIT(lane, format, format, value || before);
-        SET_BIT(lane, format + m->items, format, value || behind);
-        /* Of touching windows only those with the same early member share the event; that one cannot be told here, so
-         * the bit stays when in doubt: it only closes an event. */
-        if (is_early) {
-            SET_BIT(lane, source, pair_xpic, value || before);
-            SET_BIT(lane, end, pair_xpic, value || behind);
-        }
+    const Endpoint *ends = phase->endpoints;
+    int left_format = left < 0 ? 0 : ends[left].direction;
+    int right_format = right < 0 ? 0 : ends[right].direction;
+    bool is_same_source =
+        left >= 0 && right >= 0 &&
+        phase->messages[ends[left].message].lane == phase->messages[ends[right].message].lane;
+    bool is_ordinary =
+        (left >= 0 && left_format == 0) || (right >= 0 && right_format == 0);
+    bool is_early = (left >= 0 && ends[left].is_early) || (right >= 0 && ends[right].is_early);
+    SET_BIT(lane, at, xpic, is_ordinary && !is_same_source);
+    SET_BIT(lane, at, pair_xpic, is_early && !is_same_source);
+    if (left_format != 0 || right_format != 0) {
+        SET_BIT(lane, at + lane->pointer_delay - 1, format, left_format != right_format);
     }
-    touch(lane, pointer + m->items + FABRIC_ROW_MARGIN);
+}
+
+/* Pointer control of window `right`, which `left` touches (or -1): none when the pointer stands there already. */
+static void mark_pointer(const Phase *phase, Lane *lane, Event source, int32_t left, int32_t right)
+{
+    const Endpoint *to = &phase->endpoints[right];
+    bool goes_on = false;
+    if (left >= 0) {
+        const Endpoint *from = &phase->endpoints[left];
+        goes_on = from->address + 4 * phase->messages[from->message].words == to->address;
+    }
+    SET_BIT(lane, source + lane->pointer_delay + (to->direction != 0 ? 1 : 0), pointer, !goes_on);
+}
+
+/* Sets or clears what a message occupies on a receiving tile. */
+static void mark_receive(const Phase *phase, int32_t endpoint, Event start, bool value)
+{
+    const Endpoint *to = &phase->endpoints[endpoint];
+    const Message *m = &phase->messages[to->message];
+    Lane *lane = &phase->lanes[to->lane];
+    Event source = start + to->source_delay, end = source + m->items;
+    bool touches_left = has_bit(block_at(lane, source - 1)->receive, source - 1);
+    bool touches_right = has_bit(block_at(lane, end)->receive, end);
+    int32_t left = touches_left ? lane->owner[source - 1] : -1;
+    int32_t right = touches_right ? lane->owner[end] : -1;
+    set_range(&lane->blocks->receive, BLOCK_WORDS, source, end, value);
+    if (m->is_paired) {
+        set_range(&lane->blocks->receive_pair, BLOCK_WORDS, source, end, value);
+    }
+    int32_t middle = value ? endpoint : -1;
+    lane->owner[source] = lane->owner[end - 1] = endpoint;
+    if (!value) { /* what only this message sets */
+        mark_boundary(phase, lane, source, endpoint, endpoint);
+        mark_boundary(phase, lane, end, endpoint, endpoint);
+        SET_BIT(lane, source + lane->pointer_delay + (m->is_paired ? 1 : 0), pointer, false);
+    }
+    mark_boundary(phase, lane, source, left, middle);
+    mark_boundary(phase, lane, end, middle, right);
+    if (value) {
+        mark_pointer(phase, lane, source, left, endpoint);
+    }
+    if (right >= 0) {
+        mark_pointer(phase, lane, end, middle, right);
+    }
+    touch(lane, end + lane->pointer_delay + 1 + FABRIC_ROW_MARGIN);
 }
 
 static void mark_message(Phase *phase, const Message *m, Event start, bool value)
@@ -351,8 +385,7 @@ static void mark_message(Phase *phase, const Message *m, Event start, bool value
         touch(lent, start + lent_items(m, start));
     }
     for (int32_t i = m->first; i < m->first + m->count; i++) {
-        const Endpoint *to = &phase->endpoints[i];
-        mark_receive(&phase->lanes[to->lane], m, to->is_early, start + to->source_delay, value);
+        mark_receive(phase, i, start, value);
     }
 }
 

@@ -12,7 +12,7 @@ enum {
     WORK_MAX = 4 * 1000 * 1000, /* endpoints that the passes of a rule place */
     PATIENCE = 3,               /* justifications without a shorter horizon */
     EARLIEST_WINDOW = 16,       /* events that count as the same start */
-    EARLIEST_WORK_MAX = 12 * 1000 * 1000, /* endpoints looked at */
+    EARLIEST_WORK_MAX = 3 * 1000 * 1000, /* endpoints looked at */
 };
 
 typedef struct Search {

@@ -32,6 +32,7 @@ typedef struct Lane {
     PhysTile tile;
     int32_t partner; /* lane of the pair's other member; -1: takes no part */
     Block *blocks;
+    int32_t *owner; /* endpoint of the source window that begins at an event, or whose last event it is */
     /* Groups that this tile both reads and writes in the phase (S7): a bitmap for each set bit of `conflict`, in order;
      * reads with their guard, writes with their margin. */
     uint32_t conflict;
@@ -48,9 +49,11 @@ typedef struct Lane {
 
 typedef struct Endpoint {
     int32_t lane;
+    int32_t message;
     Event source_delay; /* src = start + source_delay */
     uint32_t groups;
     uint32_t address; /* first byte stored */
+    uint8_t direction; /* of a paired message: incoming format; 0: ordinary */
     bool is_early;    /* of a paired message: member that writes the pair's XPIC */
 } Endpoint;
 
