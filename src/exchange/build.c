@@ -59,8 +59,7 @@ static bool may_send_paired(const ExchangeProblem *problem, const ExchangeTransf
         if (items == FABRIC_POINTER_DELAY - 1 + row || items == FABRIC_POINTER_DELAY + 1 + row) {
             return false; /* neutral meets format-on or the pointer */
         }
-        if (d.id == t->source.id &&
-            collides_with_itself(d, early_time(t->source, d) + 1, items)) {
+        if (d.id == t->source.id && collides_with_itself(d, early_time(t->source, d) + 1, items)) {
             return false;
         }
     }
@@ -81,8 +80,7 @@ static Cut cut_transfer(const ExchangeProblem *problem, const ExchangeTransfer *
         }
     }
     if (is_receiver(problem, t, t->source) &&
-        collides_with_itself(t->source, time_to_mux(t->source, t->source) + 1,
-                             (Event)t->words)) {
+        collides_with_itself(t->source, time_to_mux(t->source, t->source) + 1, (Event)t->words)) {
         return (Cut){false, (int32_t)t->words / 2};
     }
     return (Cut){false, 0};
@@ -94,8 +92,7 @@ static uint32_t source_groups(const ExchangeProblem *problem, const ExchangeTran
     uint32_t groups = 0;
     int32_t count = t->move == 0 ? 1 : problem->moves.at[t->move].count;
     for (int32_t i = 0; i < count; i++) {
-        groups |=
-            groups_of(t->address + (uint32_t)move_offset(problem, t->move, i), 4 * t->words);
+        groups |= groups_of(t->address + (uint32_t)move_offset(problem, t->move, i), 4 * t->words);
     }
     return groups;
 }
@@ -124,8 +121,7 @@ static void add_message(Builder *b, int32_t transfer, uint32_t word_first, uint3
                         bool is_paired, uint32_t groups)
 {
     Phase *phase = b->phase;
-    const ExchangeTransfer *t =
-        &phase->problem->transfers.at[phase->transfer_first + transfer];
+    const ExchangeTransfer *t = &phase->problem->transfers.at[phase->transfer_first + transfer];
     Message *m = &phase->messages[phase->message_count++];
     *m = (Message){.transfer = transfer,
                    .word_first = word_first,

@@ -137,7 +137,8 @@ static bool follow_clusters(Search *s, Arena scratch)
         const Access *access = i < count ? &s->accesses.at[order[i].payload] : NULL;
         const Access *head = &s->accesses.at[order[first].payload];
         if (i > first && (access == NULL || access->tile != head->tile || access->begin >= end)) {
-            if (i - first > 1 && has_write && !follow_cluster(s, &order[first], i - first, scratch)) {
+            if (i - first > 1 && has_write &&
+                !follow_cluster(s, &order[first], i - first, scratch)) {
                 return false;
             }
             first = i;
@@ -164,8 +165,7 @@ bool depends_build(const ExchangeProblem *problem, int32_t index, Arena *keep, A
         const ExchangeTransfer *t = &problem->transfers.at[phase->transfer_first + i];
         access_count += t->receiver_count + (t->move == 0 ? 1 : problem->moves.at[t->move].count);
     }
-    search.accesses =
-        (AccessVec){arena_array(&scratch, Access, access_count), 0, access_count};
+    search.accesses = (AccessVec){arena_array(&scratch, Access, access_count), 0, access_count};
     for (int32_t i = 0; i < phase->transfer_count; i++) {
         const ExchangeTransfer *t = &problem->transfers.at[phase->transfer_first + i];
         int32_t iterations = t->move == 0 ? 1 : problem->moves.at[t->move].count;

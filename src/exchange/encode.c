@@ -302,8 +302,7 @@ bool row_encode_noting(const RowScript *script, RowWordVec *out, Arena *arena, E
     Encoder encoder = {.arena = arena};
     for (;;) {
         bool has_send = s < script->sends.len, has_base = b < script->bases.len;
-        bool is_base =
-            has_base && (!has_send || script->bases.at[b].event < sends[s].begin);
+        bool is_base = has_base && (!has_send || script->bases.at[b].event < sends[s].begin);
         bool is_last = !has_send && !has_base;
         Event until = is_base ? script->bases.at[b].event : is_last ? script->end : sends[s].begin;
         isize first = next;

@@ -102,10 +102,10 @@ static bool check_phase(const ExchangeProblem *problem, isize index, Error *err)
             continue;
         }
         if (problem->moves.at[t->move].count != iterations) {
-            return error_set(err, ERROR_INPUT, NULL,
-                             "X12: transfer %d moves with %d offsets, its phase %td has %d iterations",
-                             phase->transfer_first + i, problem->moves.at[t->move].count, index,
-                             iterations);
+            return error_set(
+                err, ERROR_INPUT, NULL,
+                "X12: transfer %d moves with %d offsets, its phase %td has %d iterations",
+                phase->transfer_first + i, problem->moves.at[t->move].count, index, iterations);
         }
     }
     return true;

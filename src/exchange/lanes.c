@@ -55,8 +55,8 @@ static inline uint64_t busy_runs(const uint64_t *bits, int stride, Event at, Eve
         return window(bits, stride, at);
     }
     if (count <= 64) {
-        unsigned __int128 busy = (unsigned __int128)window(bits, stride, at + 64) << 64 |
-                                 window(bits, stride, at);
+        unsigned __int128 busy =
+            (unsigned __int128)window(bits, stride, at + 64) << 64 | window(bits, stride, at);
         for (Event covered = 1; covered < count;) {
             Event step = covered < count - covered ? covered : count - covered;
             busy |= busy >> step;
@@ -104,7 +104,7 @@ static inline Block *block_at(const Lane *lane, Event at)
     __extension__({                                                                                \
         const Block *b = block_at((lane), (at));                                                   \
         uint64_t low_ = (expression);                                                              \
-        int shift_ = (at) & 63;                                                                    \
+        int shift_ = (at)&63;                                                                      \
         if (shift_ != 0) {                                                                         \
             b++;                                                                                   \
             low_ = low_ >> shift_ | (expression) << (64 - shift_);                                 \
@@ -166,16 +166,17 @@ static inline uint64_t closed_to_ordinary(const Phase *phase, const Lane *lane, 
     Event end = source + items, pointer = source + lane->pointer_delay;
     uint64_t apart = phase->may_merge ? 0 : ~0ull;
     Event ahead = 0;
-    uint64_t closed = busy_runs(&lane->blocks->receive, BLOCK_WORDS, source, items, &ahead); /* S2 */
+    uint64_t closed =
+        busy_runs(&lane->blocks->receive, BLOCK_WORDS, source, items, &ahead); /* S2 */
     *skip = ahead - source > *skip ? ahead - source : *skip; /* distance from the source */
     if (closed == ~0ull) {
         return closed;
     }
     /* S4, S5: a bit of xpic that is set already belongs to a window that ends or begins there. */
-    closed |= BLOCK_WINDOW(lane, source,
-                           ~b->xpic & (b->pair_xpic | b->format | b->closed | (b->pointer & apart)));
-    closed |= BLOCK_WINDOW(lane, end,
-                           ~b->xpic & (b->pair_xpic | b->format | b->closed | (b->pointer & apart)));
+    closed |= BLOCK_WINDOW(
+        lane, source, ~b->xpic & (b->pair_xpic | b->format | b->closed | (b->pointer & apart)));
+    closed |= BLOCK_WINDOW(
+        lane, end, ~b->xpic & (b->pair_xpic | b->format | b->closed | (b->pointer & apart)));
     closed |= BLOCK_WINDOW(lane, pointer,
                            b->pointer | b->pair_xpic | b->format | b->closed | (b->xpic & apart));
     if (phase->has_pairs) { /* S3: one spare event between ordinary and paired */
@@ -196,13 +197,13 @@ static uint64_t closed_to_paired(const Lane *lane, bool is_early, Event source, 
     closed |= BLOCK_WINDOW(lane, source - 1, b->receive & ~b->receive_pair) |
               BLOCK_WINDOW(lane, end, b->receive & ~b->receive_pair); /* S3 */
     if (is_early) {
-        closed |=
-            BLOCK_WINDOW(lane, source, ~b->pair_xpic & (b->xpic | b->pointer | b->format | b->closed));
+        closed |= BLOCK_WINDOW(lane, source,
+                               ~b->pair_xpic & (b->xpic | b->pointer | b->format | b->closed));
         closed |=
             BLOCK_WINDOW(lane, end, ~b->pair_xpic & (b->xpic | b->pointer | b->format | b->closed));
     }
-    closed |= BLOCK_WINDOW(lane, format,
-                           ~b->format & (b->xpic | b->pointer | b->pair_xpic | b->closed));
+    closed |=
+        BLOCK_WINDOW(lane, format, ~b->format & (b->xpic | b->pointer | b->pair_xpic | b->closed));
     closed |= BLOCK_WINDOW(lane, format + items,
                            ~b->format & (b->xpic | b->pointer | b->pair_xpic | b->closed));
     closed |= BLOCK_WINDOW(lane, pointer, control_bits(b) | b->closed);
@@ -318,8 +319,7 @@ static void mark_boundary(const Phase *phase, Lane *lane, Event at, int32_t left
     bool is_same_source =
         left >= 0 && right >= 0 &&
         phase->messages[ends[left].message].lane == phase->messages[ends[right].message].lane;
-    bool is_ordinary =
-        (left >= 0 && left_format == 0) || (right >= 0 && right_format == 0);
+    bool is_ordinary = (left >= 0 && left_format == 0) || (right >= 0 && right_format == 0);
     bool is_early = (left >= 0 && ends[left].is_early) || (right >= 0 && ends[right].is_early);
     SET_BIT(lane, at, xpic, is_ordinary && !is_same_source);
     SET_BIT(lane, at, pair_xpic, is_early && !is_same_source);
@@ -424,7 +424,8 @@ void phase_put_base(Phase *phase, int32_t index, Event begin)
     Lane *lane = &phase->lanes[index];
     Event end = begin + FABRIC_BASE_WRITE_EVENTS;
     set_range(&lane->blocks->send, BLOCK_WORDS, begin, end, true);
-    set_range(&lane->blocks->closed, BLOCK_WORDS, begin, end + 1, true); /* its last event issues none */
+    set_range(&lane->blocks->closed, BLOCK_WORDS, begin, end + 1,
+              true); /* its last event issues none */
     touch(lane, end + 1);
     lane->base_event = begin;
 }

@@ -8,10 +8,11 @@
 #include <string.h>
 
 enum {
-    CLOSE_ENOUGH = 256,         /* stop within 1/256 of the lower bound */
-    WORK_MAX = 4 * 1000 * 1000, /* endpoints that the passes of a rule place */
-    PATIENCE = 3,               /* justifications without a shorter horizon */
-    EARLIEST_WINDOW = 16,       /* events that count as the same start */
+    CLOSE_ENOUGH = 256,                  /* stop within 1/256 of the lower bound */
+    WORK_MAX = 4 * 1000 * 1000,          /* endpoints that the passes of a rule place */
+    PATIENCE = 3,                        /* justifications without a shorter horizon */
+    SHORT_ITEMS = 32,                    /* shorter messages suffer from gaps between senders */
+    EARLIEST_WINDOW = 16,                /* events that count as the same start */
     EARLIEST_WORK_MAX = 3 * 1000 * 1000, /* endpoints looked at */
 };
 
@@ -154,6 +155,19 @@ static void rank_by_rotation(const Phase *phase, SortKey *order, Arena scratch)
     sort_keys(order, phase->message_count, scratch);
 }
 
+/* Long messages first, then senders as they lie along the spine: between neighbours T differs by the same
+ * amount at almost all receivers, so the windows of one follow those of the other without a gap (exchange.md 2.4). */
+static uint64_t sweep_of(const Phase *phase, int32_t message)
+{
+    const Message *m = &phase->messages[message];
+    PhysTile tile = phase->lanes[m->lane].tile;
+    uint32_t column = tile.id >> 2 & 15, half = column >> 3, side = tile.id & 1;
+    uint32_t folded = half == 0 ? column : 15 - column;
+    uint64_t place = folded << 2 | half << 1 | side;
+    uint64_t is_short = m->items < SHORT_ITEMS;
+    return is_short << 32 | place << 8 | (uint64_t)phys_row(tile);
+}
+
 static void order_by(const Phase *phase, ExchangeRule rule, SortKey *order, Arena scratch)
 {
     if (rule == RULE_ROTATION) {
@@ -161,7 +175,9 @@ static void order_by(const Phase *phase, ExchangeRule rule, SortKey *order, Aren
         return;
     }
     for (int32_t i = 0; i < phase->message_count; i++) {
-        uint64_t key = rule == RULE_LIST ? (uint64_t)i : ~urgency_of(phase, i);
+        uint64_t key = rule == RULE_LIST    ? (uint64_t)i
+                       : rule == RULE_SWEEP ? sweep_of(phase, i)
+                                            : ~urgency_of(phase, i);
         order[i] = (SortKey){key, (uint32_t)i};
     }
     sort_keys(order, phase->message_count, scratch);
@@ -291,8 +307,9 @@ typedef struct Candidates {
     const Phase *phase;
     Candidate *heap;
     int32_t len;
-    double *send_left, *receive_left; /* load not placed yet, as a part of the largest load; per lane */
-    const uint32_t *wave;             /* per message; NULL: none */
+    double *send_left,
+        *receive_left;    /* load not placed yet, as a part of the largest load; per lane */
+    const uint32_t *wave; /* per message; NULL: none */
 } Candidates;
 
 static double pressure_of(double left)
@@ -392,7 +409,8 @@ static bool place_earliest(Search *s, const uint32_t *wave)
             return false;
         }
         uint64_t key = key_of(c, first.message, start);
-        bool is_first = (c->len < 2 || key <= c->heap[1].key) && (c->len < 3 || key <= c->heap[2].key);
+        bool is_first =
+            (c->len < 2 || key <= c->heap[1].key) && (c->len < 3 || key <= c->heap[2].key);
         if (!is_first) {
             candidates_replace_first(c, (Candidate){key, first.message, start});
             continue;
@@ -414,7 +432,8 @@ static uint32_t *waves_of(const Phase *phase, int32_t stream_words, Arena *arena
     uint32_t *wave = arena_array(arena, uint32_t, phase->message_count);
     Arena scratch = *arena;
     SortKey *order = arena_array(&scratch, SortKey, phase->message_count);
-    for (int32_t i = 0; i < phase->message_count; i++) { /* by destination, then by stream: both sorts are stable */
+    for (int32_t i = 0; i < phase->message_count;
+         i++) { /* by destination, then by stream: both sorts are stable */
         order[i] = (SortKey){phase->endpoints[phase->messages[i].first].address, (uint32_t)i};
     }
     sort_keys(order, phase->message_count, scratch);
@@ -492,7 +511,8 @@ static bool place_first(Search *s, ExchangeRule rule, const uint32_t *wave)
     return place_in_order(s->phase, s->order);
 }
 
-bool phase_schedule(Phase *phase, ExchangeRule rule, int32_t stream_words, Event bound, Arena *arena)
+bool phase_schedule(Phase *phase, ExchangeRule rule, int32_t stream_words, Event bound,
+                    Arena *arena)
 {
     Search search = {.phase = phase, .best_horizon = EVENT_NEVER, .bound = bound};
     Search *s = &search;
@@ -505,8 +525,7 @@ bool phase_schedule(Phase *phase, ExchangeRule rule, int32_t stream_words, Event
         s->order = arena_array(&s->scratch, SortKey, phase->message_count);
         s->best = arena_array(&s->scratch, Event, phase->message_count);
         s->best_base = arena_array(&s->scratch, Event, phase->lane_count);
-        uint32_t *wave =
-            stream_words > 0 ? waves_of(phase, stream_words, &s->scratch) : NULL;
+        uint32_t *wave = stream_words > 0 ? waves_of(phase, stream_words, &s->scratch) : NULL;
         if (place_first(s, rule, wave)) {
             (void)keep_best(s);
             if (wave == NULL) { /* justifying would break the waves up */

@@ -24,7 +24,8 @@ typedef struct Block {
     uint64_t pointer;
     uint64_t pair_xpic;
     uint64_t format;
-    uint64_t closed; /* no control may take effect: starts of sends and one behind (X6), base writes (X17) */
+    uint64_t
+        closed; /* no control may take effect: starts of sends and one behind (X6), base writes (X17) */
 } Block;
 _Static_assert(sizeof(Block) == 64, "a block is a cache line");
 
@@ -32,13 +33,14 @@ typedef struct Lane {
     PhysTile tile;
     int32_t partner; /* lane of the pair's other member; -1: takes no part */
     Block *blocks;
-    int32_t *owner; /* endpoint of the source window that begins at an event, or whose last event it is */
+    int32_t *
+        owner; /* endpoint of the source window that begins at an event, or whose last event it is */
     /* Groups that this tile both reads and writes in the phase (S7): a bitmap for each set bit of `conflict`, in order;
      * reads with their guard, writes with their margin. */
     uint32_t conflict;
     uint64_t *reads, *writes;
-    Event used;          /* blocks are clear from here on */
-    Event pointer_delay; /* pointer event of an ordinary message = src + 52 + 2R */
+    Event used;                      /* blocks are clear from here on */
+    Event pointer_delay;             /* pointer event of an ordinary message = src + 52 + 2R */
     int64_t send_load, receive_load; /* items of the phase, lent lanes included */
     int32_t send_count, receive_count;
     /* Moving sources: sends of `move` (0: none) go first, those under base 0 follow behind the write at `base_event`. */
@@ -52,9 +54,9 @@ typedef struct Endpoint {
     int32_t message;
     Event source_delay; /* src = start + source_delay */
     uint32_t groups;
-    uint32_t address; /* first byte stored */
+    uint32_t address;  /* first byte stored */
     uint8_t direction; /* of a paired message: incoming format; 0: ordinary */
-    bool is_early;    /* of a paired message: member that writes the pair's XPIC */
+    bool is_early;     /* of a paired message: member that writes the pair's XPIC */
 } Endpoint;
 
 typedef struct Message {
@@ -63,9 +65,9 @@ typedef struct Message {
     int32_t lane; /* of the sender */
     int32_t items;
     uint32_t groups;
-    int32_t first, count; /* endpoints */
-    Event start_min;      /* src >= 1 at every receiver, and what failed encodings asked for */
-    Event tail;           /* start + tail: least row end of the tiles it touches */
+    int32_t first, count;      /* endpoints */
+    Event start_min;           /* src >= 1 at every receiver, and what failed encodings asked for */
+    Event tail;                /* start + tail: least row end of the tiles it touches */
     bool is_paired, is_moving; /* moving: under the lane's base */
 } Message;
 VEC(Message);
@@ -83,13 +85,14 @@ typedef struct Phase {
     int32_t lane_count;
     Message *messages;
     int32_t message_count;
-    int32_t *message_of; /* transfer of the phase -> its first message; transfer_count + 1 entries */
+    int32_t
+        *message_of; /* transfer of the phase -> its first message; transfer_count + 1 entries */
     Endpoint *endpoints;
     int64_t endpoint_count;
     Depends depends;
     const int32_t *same_move; /* moves_merge */
-    Event capacity; /* events that the blocks hold */
-    bool may_merge; /* two controls may share an event (sendpicp) */
+    Event capacity;           /* events that the blocks hold */
+    bool may_merge;           /* two controls may share an event (sendpicp) */
     bool has_pairs, has_mixed;
     Event *start; /* per message; -1: not placed */
 } Phase;
@@ -127,6 +130,7 @@ typedef enum ExchangeRule {
     RULE_LOAD = 0, /* busiest endpoint first */
     RULE_LIST,     /* list order */
     RULE_ROTATION, /* all-to-all as rotations */
+    RULE_SWEEP,    /* long messages first, then senders in the order of their places */
     RULE_EARLIEST, /* what can start first; refused when that is too much work */
     RULE_COUNT,
 } ExchangeRule;

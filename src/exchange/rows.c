@@ -212,7 +212,8 @@ static RowControlVec merge_controls(const RowControlVec streams[4], Arena *arena
         int first = -1;
         for (int i = 0; i < 4; i++) {
             if (next[i] < streams[i].len &&
-                (first < 0 || streams[i].at[next[i]].event < streams[first].at[next[first]].event)) {
+                (first < 0 ||
+                 streams[i].at[next[i]].event < streams[first].at[next[first]].event)) {
                 first = i;
             }
         }
@@ -226,9 +227,9 @@ static uint32_t sctl_of(const Phase *phase, const Message *m)
     const Endpoint *to = &phase->endpoints[m->first];
     PhysTile source = phase->lanes[m->lane].tile, first = phase->lanes[to->lane].tile;
     uint32_t wide = m->is_paired ? SCTL_WIDE : 0;
-    bool is_single = m->is_paired ? m->count == 2 && first.id != source.id &&
-                                        first.id != partner_of(source).id
-                                  : m->count == 1;
+    bool is_single =
+        m->is_paired ? m->count == 2 && first.id != source.id && first.id != partner_of(source).id
+                     : m->count == 1;
     return wide | (is_single ? (uint32_t)direction_of(source, first) : SCTL_BOTH);
 }
 
@@ -243,8 +244,8 @@ static void collect_sends(const Phase *phase, const LaneRow *row, RowSendVec *ou
             address += (uint32_t)move_least(phase->problem, t->move);
         }
         Event begin = phase->start[row->sends[i]];
-        out->at[out->len++] = (RowSend){begin, begin + m->items,
-                                        address / (m->is_paired ? 8 : 4), sctl_of(phase, m)};
+        out->at[out->len++] =
+            (RowSend){begin, begin + m->items, address / (m->is_paired ? 8 : 4), sctl_of(phase, m)};
     }
 }
 
@@ -252,8 +253,8 @@ static RowScript script_of(const Phase *phase, const LaneRow *row, Arena *arena)
 {
     const Lane *lane = &phase->lanes[row->lane];
     isize receives = row->receive_count;
-    RowScript script = {.sends = {arena_array(arena, RowSend, row->send_count), 0,
-                                  row->send_count}};
+    RowScript script = {
+        .sends = {arena_array(arena, RowSend, row->send_count), 0, row->send_count}};
     collect_sends(phase, row, &script.sends);
     if (row->send_count > 0) {
         Event end = script.sends.at[row->send_count - 1].end;
@@ -422,7 +423,8 @@ static int32_t move_late(RowJob *job, Arena scratch)
 
 static bool encode_all(RowJob *job, int threads, Arena scratch)
 {
-    int32_t limit = MOVED_MIN + job->phase->message_count / MOVED_PART; /* dense rows: parity is hopeless */
+    int32_t limit =
+        MOVED_MIN + job->phase->message_count / MOVED_PART; /* dense rows: parity is hopeless */
     for (int round = 0; round < ROUNDS_MAX; round++) {
         parallel_for(threads, job->row_count, LANE_CHUNK, encode_lane, job);
         int32_t moved = move_late(job, scratch);

@@ -67,8 +67,7 @@ static void prepare_phase(void *context, isize index, int worker)
                        &work->depends, &work->err)) {
         return;
     }
-    bool may_pair =
-        width != EXCHANGE_WIDTH_ORDINARY && may_pair_some(solve->problem, phase);
+    bool may_pair = width != EXCHANGE_WIDTH_ORDINARY && may_pair_some(solve->problem, phase);
     for (int i = 0; i < VARIANTS; i++) {
         Variant *variant = &work->variant[i];
         variant->is_paired = i >= RULE_COUNT;
@@ -97,7 +96,8 @@ static void solve_variant(void *context, isize index, int worker)
     Phase phase = phase_build(solve->problem, (int32_t)phase_index, variant->is_paired,
                               &work->depends, solve->same_move, &scratch);
     Event bound = variant->is_paired ? bounds->paired.events : bounds->ordinary.events;
-    variant->is_placed = phase_schedule(&phase, variant->rule, solve->stream_words, bound, &scratch);
+    variant->is_placed =
+        phase_schedule(&phase, variant->rule, solve->stream_words, bound, &scratch);
     if (!variant->is_placed) {
         return;
     }
@@ -116,8 +116,8 @@ static bool is_close(const Solve *solve, isize index)
     const PhaseWork *work = &solve->phases[index];
     const Variant *ordinary = &work->variant[RULE_LOAD],
                   *paired = &work->variant[RULE_COUNT + RULE_LOAD];
-    Event bound = paired->is_used ? solve->bounds[index].paired.events
-                                  : solve->bounds[index].ordinary.events;
+    Event bound =
+        paired->is_used ? solve->bounds[index].paired.events : solve->bounds[index].ordinary.events;
     Event best = EVENT_NEVER;
     if (ordinary->is_placed) {
         best = ordinary->horizon;
@@ -159,7 +159,8 @@ static bool encode_phase(const Solve *solve, isize index, int threads, Arena *ke
     phase_reserve(&phase, variant->horizon + variant->horizon / 4 + 4096, &scratch);
     phase_restore(&phase, variant->start, variant->base);
     if (!phase_encode(&phase, threads, keep, scratch, rows)) {
-        return error_set(err, ERROR_NO, NULL, "S10: phase %td: no encodable rows were found", index);
+        return error_set(err, ERROR_NO, NULL, "S10: phase %td: no encodable rows were found",
+                         index);
     }
     for (int32_t i = 0; i < phase.message_count; i++) {
         const Message *m = &phase.messages[i];
@@ -186,10 +187,10 @@ static bool check_budget(const ExchangeProblem *problem, const Schedule *schedul
     }
     int64_t over = bytes[worst] - problem->row_bytes_max;
     if (over > 0) {
-        return error_set(
-            err, ERROR_NO, NULL,
-            "S10: exchange rows need %lld bytes, over by %lld bytes on tile L%d",
-            (long long)bytes[worst], (long long)over, tile_of((PhysTile){(uint16_t)worst}).id);
+        return error_set(err, ERROR_NO, NULL,
+                         "S10: exchange rows need %lld bytes, over by %lld bytes on tile L%d",
+                         (long long)bytes[worst], (long long)over,
+                         tile_of((PhysTile){(uint16_t)worst}).id);
     }
     return true;
 }
@@ -263,7 +264,8 @@ bool exchange_solve(const ExchangeProblem *problem, const ExchangeOptions *optio
     solve.is_second_round = true;
     parallel_for(workers, VARIANTS * phase_count, 1, solve_variant, &solve);
     for (isize i = 0; i < phase_count; i++) {
-        if (!encode_phase(&solve, i, threads, &row_memory, scratch, &out->messages, &rows[i], err)) {
+        if (!encode_phase(&solve, i, threads, &row_memory, scratch, &out->messages, &rows[i],
+                          err)) {
             return false;
         }
     }

@@ -141,8 +141,7 @@ static void store_in_order(Fabric *fabric)
         memcpy(copy, store->at, 4 * (size_t)store->words);
         store->at = copy;
         if (!fabric->poison_off) {
-            store->poison =
-                fabric_poison_of(source, store->source_address, store->words, arena);
+            store->poison = fabric_poison_of(source, store->source_address, store->words, arena);
         }
     }
 }

@@ -57,7 +57,8 @@ struct Fabric {
 /* Fills stores of tile d from what it and, for paired transfers, its partner listen to; marks messages as heard. */
 bool fabric_receive(Fabric *fabric, int d, Arena *arena);
 /* Poison bits of a range of words of a tile, a bit a word from bit 0 on; NULL when all are defined. */
-const uint8_t *fabric_poison_of(const TileState *tile, uint32_t address, int32_t words, Arena *arena);
+const uint8_t *fabric_poison_of(const TileState *tile, uint32_t address, int32_t words,
+                                Arena *arena);
 /* Rules that need what one tile sends and stores together (exchange.md 9): X9, X10, X20, forwarding. `bits` is a bitmap of
  * FABRIC_BITMAP_WORDS, clear before and after. */
 bool fabric_check_tile(Fabric *fabric, int d, uint64_t *bits);

@@ -292,8 +292,9 @@ static bool add_store(Receiver *r, const HeardRun *run)
         .address = r->pointer,
         .source_address = message->address,
         .at = at,
-        .poison =
-            r->fabric->poison_off ? NULL : fabric_poison_of(source, message->address, words, r->arena),
+        .poison = r->fabric->poison_off
+                      ? NULL
+                      : fabric_poison_of(source, message->address, words, r->arena),
         .source = run->source,
     };
     r->pointer += bytes;
