@@ -43,8 +43,9 @@ static bool check_address(const RowCheck *r, isize index, bool is_base_moving)
     }
     r->is_patched[index] = move != 0 && !is_base_moving;
     if (have->address != address / (want->is_paired ? 8 : 4)) {
-        return row_broken(r, "X14", want->begin, want->message,
-                          "the row sends from another address");
+        return row_broken(r, move != 0 ? "X17/S9" : "X14", want->begin, want->message,
+                          move != 0 ? "the row's address does not fit the base in force"
+                                    : "the row sends from another address");
     }
     return true;
 }
