@@ -266,6 +266,8 @@ static void words(void)
         {0x70000001, "SEND_CONTINUES", FAULT_UNKNOWN},  /* sendoff, nothing running */
         {0x70100640, "SEND_CONTINUES", FAULT_UNKNOWN},  /* sendpic, nothing running */
         {0x70000009, "SEND_DELTA", FAULT_UNKNOWN},      /* sendoff with delta 1 */
+        {0x78000004, "SEND_DIRECTION", FAULT_UNKNOWN},  /* 64-bit items, no direction */
+        {0x430080a0, "ROW_WORD", FAULT_ILLEGAL},        /* put INCOMING_MUX, m0 */
         {0x430080a4, "BASE_WRITE", FAULT_UNMODELLED},   /* put INCOMING_BASE, m0 */
         {0x433080a7, "BASE_POISON", FAULT_POISON},      /* put OUTGOING_BASE, m3 */
         {0x430080a6, "ROW_WORD", FAULT_ILLEGAL},        /* put INCOMING_DCOUNT, m0 */
@@ -287,6 +289,19 @@ static void words(void)
     uint32_t index = (BENCH_ROW + 4 - SRAM_BASE) / 4;
     bench->tiles[D_TILE].poison[index / 32] |= 1u << (index % 32);
     faults(bench, "ROW_POISON", FAULT_POISON, D_TILE);
+}
+
+/* Delays of 2^19 events, until the sum is beyond every Event. */
+static void length(void)
+{
+    enum { DELAYS = 2049 };
+    static uint32_t delays[DELAYS];
+    for (int i = 0; i < DELAYS; i++) {
+        delays[i] = 0x40a7ffff;
+    }
+    Bench *bench = bench_with(sender(), S_END, receiver(), D_END);
+    tile_store_words(&bench->tiles[D_TILE], BENCH_ROW, delays, DELAYS, NULL);
+    faults(bench, "ROW_LENGTH", FAULT_UNMODELLED, D_TILE);
 }
 
 /* Element rules. D receives at POINTER..POINTER + N + 5 into `to` and sends M words from `from` at `start`. */
@@ -417,5 +432,5 @@ static void poison_travels(void)
     bench_destroy(bench);
 }
 
-TEST_MAIN(legal, timing_of_the_mux, directions, pointers, ends, entry, words, elements, self_only,
-          poison_travels)
+TEST_MAIN(legal, timing_of_the_mux, directions, pointers, ends, entry, words, length, elements,
+          self_only, poison_travels)
