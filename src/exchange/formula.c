@@ -342,7 +342,7 @@ static bool fail(Error *err, const char *what)
 bool formula_step(Formulas *formulas, Error *err)
 {
     if (++formulas->steps > FORMULA_STEPS_MAX) {
-        return fail(err, "expected formulas that are done after 400 million steps");
+        return fail(err, "expected formulas that are done after 200 million steps");
     }
     return true;
 }

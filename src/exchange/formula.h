@@ -11,7 +11,7 @@ enum {
     FORMULA_DEPTH_MAX = 64,
     FORMULA_NAMES_MAX = 64,
     FORMULA_NODES_MAX = 1 << 16,
-    FORMULA_STEPS_MAX = 400 * 1000 * 1000, /* nodes evaluated and loops gone round, per file */
+    FORMULA_STEPS_MAX = 200 * 1000 * 1000, /* nodes evaluated and loops gone round, per file */
 };
 
 typedef struct FormulaNode {

@@ -1,17 +1,18 @@
 /* Text form of an exchange problem and its schedule: one object a line, name=value (style.md 8; docs/exchange.md).
  *
  *   exchange row_bytes_max=65536 row_range=0x4c000..0x5c000
+ *   name 7 the MLP's first product
  *   move 1 first=0 step=3072 count=27
  *   move 2 offsets=0,3072,9216,...
  *   phase transfers=2 iterations=27 horizon=130 bound=121
- *   transfer source=12 address=0x80000 words=64 move=1 start=31 width=64 to=14@0x80000,66@0x90000
+ *   transfer source=12 address=0x80000 words=64 move=1 start=31 width=64 provenance=7.0.0 to=14@0x80000
  *   message word=0 words=32 start=31 width=32
  *   row tile=12 words=4 end=95 move=1 patches=1
  *   patch word=2 move=1
  *
  * Tiles are physical. A transfer belongs to the last phase above it. The parts of a schedule (horizon, bound, start, width;
  * message lines for a transfer that is cut; row and patch lines) are printed when there is one, and checked for form but not
- * kept by the parser. Lines that begin with for, let or if generate transfers (generate.c); what is printed is what they gave.
+ * kept by the parser. A provenance is three ids (operation.value.reason) of the name lines. Lines that begin with for, let or if generate transfers (generate.c); what is printed is what they gave.
  */
 #include "exchange/text.h"
 #include <stdarg.h>
@@ -23,6 +24,22 @@ static void print_provenance(Writer *writer, Provenance p)
 {
     if (p.operation != 0 || p.value != 0 || p.reason != 0) {
         write_fmt(writer, " provenance=%u.%u.%u", p.operation, p.value, p.reason);
+    }
+}
+
+/* Names may come from a model file: what would break the line is replaced. */
+static void print_names(Writer *writer, const NameTable *names)
+{
+    for (isize i = 1; names != NULL && i < names->names.len; i++) {
+        Str name = str_trim(names->names.at[i]);
+        if (name.len > 0) {
+            write_fmt(writer, "name %td ", i);
+            for (isize k = 0; k < name.len; k++) {
+                char c = name.at[k];
+                write_str(writer, c >= 0 && c < 32 ? S("?") : (Str){&name.at[k], 1});
+            }
+            write_str(writer, S("\n"));
+        }
     }
 }
 
@@ -108,6 +125,7 @@ void exchange_print(Writer *writer, const ExchangeProblem *problem, const Schedu
 {
     write_fmt(writer, "exchange row_bytes_max=%u row_range=0x%x..0x%x\n", problem->row_bytes_max,
               problem->row_range.begin, problem->row_range.end);
+    print_names(writer, problem->names);
     for (int32_t i = 1; i < problem->moves.len; i++) {
         print_move(writer, problem, i);
     }
@@ -247,6 +265,9 @@ static bool add_offset(ProblemText *text, int64_t offset)
         return text_refuse(text, "X14: expected an offset in whole words inside SRAM, found %lld",
                            (long long)offset);
     }
+    OffsetSpan *span = &text->spans.at[text->spans.len - 1];
+    span->least = (int32_t)min_i64(span->least, offset);
+    span->largest = (int32_t)max_i64(span->largest, offset);
     *vec_push(&out->offsets, text->keep) = (ExchangeOffset)offset;
     out->moves.at[out->moves.len - 1].count++;
     return true;
@@ -258,6 +279,7 @@ static bool parse_move(ProblemText *text, Str line)
     int64_t index, first, step, count;
     if (out->moves.len == 0) {
         *vec_push(&out->moves, text->keep) = (ExchangeMove){0};
+        *vec_push(&text->spans, text->keep) = (OffsetSpan){0};
     }
     Str number = str_cut(&line, ' ');
     if (!str_to_int(number, &index) || index != out->moves.len) {
@@ -265,6 +287,7 @@ static bool parse_move(ProblemText *text, Str line)
                            (int)min_i64(number.len, 40), number.at);
     }
     *vec_push(&out->moves, text->keep) = (ExchangeMove){(int32_t)out->offsets.len, 0};
+    *vec_push(&text->spans, text->keep) = (OffsetSpan){INT32_MAX, INT32_MIN};
     if (is_next(line, "first")) {
         if (!parse_field(text, &line, "first", -(int64_t)SRAM_BYTES, SRAM_BYTES, &first) ||
             !parse_field(text, &line, "step", -(int64_t)SRAM_BYTES, SRAM_BYTES, &step) ||
@@ -353,6 +376,27 @@ bool text_add_receiver(ProblemText *text, int64_t tile, int64_t address)
     return true;
 }
 
+/* Every range that the transfer touches lies in SRAM (X14). */
+static bool check_ranges(const ProblemText *text, const TransferText *from)
+{
+    const ExchangeReceiverVec *receivers = &text->out->receivers;
+    OffsetSpan span = from->move != 0 ? text->spans.at[from->move] : (OffsetSpan){0};
+    int64_t first = from->address + span.least, end = from->address + span.largest + from->bytes;
+    if (first < SRAM_BASE || end > SRAM_END) {
+        return text_refuse(text, "X14: expected a source inside 0x%x..0x%x, found 0x%llx..0x%llx",
+                           SRAM_BASE, SRAM_END, (long long)first, (long long)end);
+    }
+    for (isize i = from->receiver_first; i < receivers->len; i++) {
+        const uint32_t address = receivers->at[i].address;
+        if (!range_in_sram(address, (uint32_t)from->bytes)) {
+            return text_refuse(text,
+                               "X14: expected a destination inside 0x%x..0x%x, found 0x%x..0x%llx",
+                               SRAM_BASE, SRAM_END, address, (long long)address + from->bytes);
+        }
+    }
+    return true;
+}
+
 static bool check_move(const ProblemText *text, int64_t move)
 {
     const ExchangeProblem *out = text->out;
@@ -405,7 +449,7 @@ bool text_add_transfer(ProblemText *text, const TransferText *from)
     if (out->transfers.len == TEXT_TRANSFERS_MAX) {
         return text_refuse(text, "expected at most %d transfers", TEXT_TRANSFERS_MAX);
     }
-    if (!check_move(text, from->move)) {
+    if (!check_move(text, from->move) || !check_ranges(text, from)) {
         return false;
     }
     *vec_push(&out->transfers, text->keep) =
@@ -492,6 +536,24 @@ static bool parse_patch(const ProblemText *text, Str line)
            parse_field(text, &line, "move", 0, INT32_MAX, &ignored) && parse_end(text, line);
 }
 
+static bool parse_name(ProblemText *text, Str line)
+{
+    enum { NAMES_MAX = 1 << 20 };
+    int64_t id;
+    if (!parse_number(text, str_cut(&line, ' '), 1, NAMES_MAX, "name", &id)) {
+        return false;
+    }
+    if (text->names == NULL) {
+        text->names = arena_new(text->keep, NameTable);
+        text->out->names = text->names;
+    }
+    while (text->names->names.len <= id) {
+        *vec_push(&text->names->names, text->keep) = S("");
+    }
+    text->names->names.at[id] = str_copy(str_trim(line), text->keep);
+    return true;
+}
+
 static bool is_generator(Str word, Str line)
 {
     return str_equal(word, S("for")) || str_equal(word, S("let")) || str_equal(word, S("if")) ||
@@ -512,6 +574,9 @@ static bool parse_line(ProblemText *text, Str line)
     if (str_equal(word, S("phase"))) {
         return parse_phase(text, rest);
     }
+    if (str_equal(word, S("name"))) {
+        return parse_name(text, rest);
+    }
     if (str_equal(word, S("move"))) {
         return parse_move(text, rest);
     }
@@ -529,9 +594,9 @@ static bool parse_line(ProblemText *text, Str line)
     if (str_equal(word, S("patch"))) {
         return parse_patch(text, rest);
     }
-    return text_refuse(text,
-                       "expected move, phase, transfer or row, or for, let or if; found `%.*s`",
-                       (int)min_i64(word.len, 40), word.at);
+    return text_refuse(
+        text, "expected name, move, phase, transfer or row, or for, let or if; found `%.*s`",
+        (int)min_i64(word.len, 40), word.at);
 }
 
 /* Cuts a line off, with the lines that a backslash at its end joins to it. Counts the lines in *count. */

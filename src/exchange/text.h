@@ -4,13 +4,21 @@
 
 enum { TEXT_TRANSFERS_MAX = 2 * 1000 * 1000, TEXT_RECEIVERS_MAX = 16 * 1000 * 1000 };
 
+/* Least and largest offset of a move. */
+typedef struct OffsetSpan {
+    int32_t least, largest;
+} OffsetSpan;
+VEC(OffsetSpan);
+
 /* A problem file while it is read. */
 typedef struct ProblemText {
     int line; /* of the file */
     Error *err;
     Arena *keep;
     ExchangeProblem *out;
-    int32_t *seen; /* per physical tile: 1 + last transfer that had it as a receiver */
+    int32_t *seen;       /* per physical tile: 1 + last transfer that had it as a receiver */
+    OffsetSpanVec spans; /* per move */
+    NameTable *names;    /* NULL until a line gives one */
     Formulas formulas;
     int64_t expected; /* transfers that the last phase says it has; -1: it does not say */
 } ProblemText;

@@ -1,0 +1,46 @@
+/* Hostile problem files: read, printed and read again they are the same; small ones get bounds and a schedule, which the checker
+ * accepts, or a refusal (libFuzzer target; `make fuzz`).
+ */
+#include "exchange/exchange.h"
+#include "fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    enum { SMALL_TRANSFERS = 40, SMALL_WORDS = 4000 };
+    Arena keep, scratch;
+    fuzz_arenas(&keep, &scratch);
+    ExchangeProblem problem, again;
+    Error err = {0};
+    Str text = {(const char *)data, (isize)bytes};
+    if (!exchange_parse(text, &keep, &problem, &err)) {
+        FUZZ_CHECK(err.code == ERROR_INPUT && err.where[0] != 0 && err.message[0] != 0);
+        return 0;
+    }
+    if (problem.transfers.len > 10000 || problem.receivers.len > 100000 ||
+        problem.offsets.len > 100000) {
+        return 0;
+    }
+    Writer first = writer_buffer(&keep), second = writer_buffer(&keep);
+    exchange_print(&first, &problem, NULL);
+    FUZZ_CHECK(exchange_parse(writer_text(&first), &keep, &again, &err));
+    exchange_print(&second, &again, NULL);
+    FUZZ_CHECK(str_equal(writer_text(&first), writer_text(&second)));
+    ExchangeBounds *bounds = arena_array(&keep, ExchangeBounds, problem.phases.len + 1);
+    exchange_bounds(&problem, NULL, 1, scratch, bounds);
+    int64_t words = 0;
+    for (isize i = 0; i < problem.transfers.len; i++) {
+        words += problem.transfers.at[i].words;
+    }
+    if (problem.transfers.len > SMALL_TRANSFERS || words > SMALL_WORDS ||
+        problem.phases.len > SMALL_TRANSFERS) {
+        return 0;
+    }
+    Schedule schedule;
+    ExchangeOptions options = {.threads = 1};
+    if (exchange_solve(&problem, &options, &keep, scratch, &schedule, &err)) {
+        FUZZ_CHECK(exchange_check(&problem, &schedule, 1, scratch, &err));
+    } else {
+        FUZZ_CHECK(err.code == ERROR_INPUT || err.code == ERROR_NO);
+    }
+    return 0;
+}
