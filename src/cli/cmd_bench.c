@@ -332,16 +332,16 @@ static void print_table(Writer *out, const BenchRun *run)
               "32", "64", "binds", "horizon", "ratio", "max", "KiB", "s", "s");
     for (isize i = 0; i < run->lines.len; i++) {
         const PhaseLine *line = &run->lines.at[i];
-        write_fmt(out, "%-21.*s %6lld %7lld %6d %6d %-7s", STR_ARG(line->name),
+        write_fmt(out, "%-21.*s %6lld %7lld %6d %6d ", STR_ARG(line->name),
                   (long long)line->transfers, (long long)line->receivers,
-                  line->bounds.ordinary.events, line->bounds.paired.events,
-                  kind_names[line->bounds.chosen.kind]);
+                  line->bounds.ordinary.events, line->bounds.paired.events);
+        const char *kind = kind_names[line->bounds.chosen.kind];
         if (line->refusal.len > 0) {
-            write_fmt(out, " refused\n  %.*s\n", STR_ARG(line->refusal));
+            write_fmt(out, "%-7s refused\n  %.*s\n", kind, STR_ARG(line->refusal));
         } else if (line->horizon == 0) {
-            write_str(out, S("\n"));
+            write_fmt(out, "%s\n", kind);
         } else {
-            write_fmt(out, " %7d %5.3f %6lld %7lld %5.*f %5.*f\n", line->horizon,
+            write_fmt(out, "%-7s %7d %5.3f %6lld %7lld %5.*f %5.*f\n", kind, line->horizon,
                       ratio_of(line->horizon, line->bounds.chosen.events),
                       (long long)line->row_bytes_max, (long long)line->row_bytes / 1024,
                       line->solve_seconds < 99.9 ? 2 : 0, line->solve_seconds,
