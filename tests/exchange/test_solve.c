@@ -218,8 +218,10 @@ static void refuses_bad_problems(void)
     refuses(&p, ERROR_INPUT,
             "X13: transfer 1 from tile L100, 0x70000, 30 words: the only receiver is the sender");
     p = small_problem(&arena);
-    p.receivers.at[1].tile = p.transfers.at[0].source;
-    refuses(&p, ERROR_INPUT, "X13");
+    p.receivers.at[1].tile =
+        p.transfers.at[0].source; /* loopback into the element that is sent from */
+    p.receivers.at[1].address = p.transfers.at[0].address + 4 * p.transfers.at[0].words;
+    refuses(&p, ERROR_INPUT, "X9: transfer 0");
     p = small_problem(&arena);
     p.receivers.at[1].tile = p.receivers.at[0].tile;
     refuses(&p, ERROR_INPUT, "twice");
@@ -246,19 +248,34 @@ static void refuses_bad_problems(void)
     refuses(&p, ERROR_INPUT, "X11");
 }
 
-static void refuses_forwarding(void)
+/* Start of the second transfer less the completion of the first: its send end and its payload ends. */
+static Event slack_behind_first(const ExchangeProblem *p, const Schedule *schedule)
+{
+    Event start = schedule->messages.at[0].start, words = (Event)p->transfers.at[0].words;
+    Event done = start + words;
+    for (int i = 0; i < p->transfers.at[0].receiver_count; i++) {
+        Event latency = latency_of(p->transfers.at[0].source, p->receivers.at[i].tile);
+        done = (Event)max_i64(done, start + words + latency);
+    }
+    return schedule->messages.at[1].start - done;
+}
+
+/* S6: a transfer that touches what an earlier one writes, or writes what it reads, waits for it. */
+static void waits_for_dependencies(void)
 {
     Arena arena = keep;
     ExchangeProblem p = small_problem(&arena);
-    p.receivers.at[0].address = 0x70000 + 4 * 29; /* tile 100 sends the last word on */
-    refuses(&p, ERROR_INPUT,
-            "forwarding inside a phase: phase 0: transfer 0 writes 0x70074..0x700ec of tile L100");
-    p.receivers.at[0].address = 0x70000 + 4 * 30;
-    p.receivers.at[2].address = 0x60000 - 4 * 29; /* tile 0 overwrites its own first word */
-    refuses(&p, ERROR_INPUT, "forwarding");
-    p.receivers.at[2].address = 0x60000 - 4 * 30;
     Schedule schedule;
+    p.receivers.at[0].address = 0x70000 + 4 * 29; /* tile 100 sends the last word on */
     solve_and_check(&p, &arena, &schedule);
+    CHECK(slack_behind_first(&p, &schedule) >= 0);
+    p.receivers.at[0].address = 0x90000;
+    p.receivers.at[2].address = 0x60000 - 4 * 29; /* tile 0 overwrites its own first word */
+    solve_and_check(&p, &arena, &schedule);
+    CHECK(slack_behind_first(&p, &schedule) >= 0);
+    p.receivers.at[2].address = 0x90000; /* nothing in common */
+    solve_and_check(&p, &arena, &schedule);
+    CHECK(slack_behind_first(&p, &schedule) < 0);
 }
 
 static void refuses_rows_over_budget(void)
@@ -342,5 +359,5 @@ static void setup(void)
 
 TEST_MAIN(setup, solves_nothing, solves_single_transfers, reproduces_the_multicast,
           reaches_the_bound, solves_random_phases, solves_dense_phases, solves_the_whole_chip,
-          is_the_same_for_any_thread_count, refuses_bad_problems, refuses_forwarding,
+          is_the_same_for_any_thread_count, refuses_bad_problems, waits_for_dependencies,
           refuses_rows_over_budget, round_trips_text, refuses_bad_text)

@@ -4,7 +4,7 @@
 #include "exchange/problems.h"
 #include "fabric_bench.h"
 
-enum { ARENA_BYTES = 1 << 28 };
+enum { ARENA_MIB = 4096 };
 
 static uint32_t word_of(int transfer, uint32_t index)
 {
@@ -81,7 +81,7 @@ static void schedules(void)
          .is_spread = true},
     };
     uint64_t seed = test_seed(77);
-    Arena arena = arena_create(ARENA_BYTES), scratch = arena_create(ARENA_BYTES);
+    Arena arena = arena_create((isize)ARENA_MIB << 20), scratch = arena_create((isize)ARENA_MIB << 20);
     Bench *bench = bench_create();
     bench->threads = 2;
     int64_t words = 0;
