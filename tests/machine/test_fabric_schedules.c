@@ -81,7 +81,8 @@ static void schedules(void)
          .is_spread = true},
     };
     uint64_t seed = test_seed(77);
-    Arena arena = arena_create((isize)ARENA_MIB << 20), scratch = arena_create((isize)ARENA_MIB << 20);
+    Arena arena = arena_create((isize)ARENA_MIB << 20),
+          scratch = arena_create((isize)ARENA_MIB << 20);
     Bench *bench = bench_create();
     bench->threads = 2;
     int64_t words = 0;
