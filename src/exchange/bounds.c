@@ -198,6 +198,24 @@ static LaneSet *lanes_build(const BoundPhase *phase, const BoundItemVec *items, 
     return set;
 }
 
+/* Does one iteration's source lie in one group? A range over several may be cut, and only a part then excludes others. */
+static bool is_in_one_group(const ExchangeTransfer *t, uint32_t address)
+{
+    uint32_t mask = mask_of(address, t->words);
+    return (mask & (mask - 1)) == 0;
+}
+
+static bool source_is_in_one_group(const ExchangeProblem *problem, const ExchangeTransfer *t)
+{
+    int32_t count = t->move == 0 ? 1 : problem->moves.at[t->move].count;
+    for (int32_t i = 0; i < count; i++) {
+        if (!is_in_one_group(t, t->address + (uint32_t)move_offset(problem, t->move, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Adds an access to the lanes of those groups of a tile that are both read and written. */
 static void add_to_groups(LaneSet *set, const TileUse *use, uint32_t mask, Member member)
 {
@@ -219,7 +237,7 @@ static void add_item(LaneSet *set, const BoundPhase *phase, const BoundItem *ite
     if (item->is_paired) {
         lane_add(&set->lanes[set->uses[partner_of(t->source).id].send], &set->scale, read);
     }
-    if ((from->read_groups & from->write_groups) != 0) {
+    if ((from->read_groups & from->write_groups) != 0 && source_is_in_one_group(problem, t)) {
         add_to_groups(set, from, source_mask(problem, t), read);
     }
     for (int32_t k = 0; k < t->receiver_count; k++) {
@@ -227,7 +245,7 @@ static void add_item(LaneSet *set, const BoundPhase *phase, const BoundItem *ite
         Event source = source_delay(t->source, to[k].tile, item->is_paired);
         lane_add(&set->lanes[use->receive], &set->scale,
                  (Member){KIND_WRITE, item->head + source, item->events, item->tail - source});
-        if ((use->read_groups & use->write_groups) != 0) {
+        if ((use->read_groups & use->write_groups) != 0 && is_in_one_group(t, to[k].address)) {
             Event store = source + store_delay(to[k].tile, item->is_paired);
             add_to_groups(
                 set, use, mask_of(to[k].address, t->words),

@@ -1,6 +1,5 @@
 /* Rows do what the problem asks for: a slow pull model of the fabric (exchange.md 11), written here from the reference,
  * replays all rows of a phase and every word must be stored once, at its place, and nowhere else. */
-#include "codec.h"
 #include "problems.h"
 #include "test.h"
 
@@ -82,9 +81,13 @@ static void replay_phase(const ExchangeProblem *problem, const Schedule *schedul
             Replay *replay = &tiles[row->tile.id];
             Error err = {0};
             replay->is_active = true;
-            CHECK_OK(decode_lists(&schedule->words.at[row->word_first], row->word_count,
-                                  &replay->sends, &replay->controls, &replay->end, &arena, &err),
+            RowScript script;
+            CHECK_OK(row_decode(&schedule->words.at[row->word_first], row->word_count, &script,
+                                &arena, &err),
                      err);
+            replay->sends = script.sends;
+            replay->controls = script.controls;
+            replay->end = script.end;
         }
     }
     const ExchangePhase *of = &problem->phases.at[phase];
