@@ -297,7 +297,8 @@ bool row_encode_noting(const RowScript *script, RowWordVec *out, Arena *arena, E
     Event failed_at, *at = &failed_at;
     failed->len = 0;
     const RowSend *sends = script->sends.at;
-    const RowControl *controls = script->controls.at;
+    static const RowControl none; /* a row without controls has no list to point into */
+    const RowControl *controls = script->controls.len > 0 ? script->controls.at : &none;
     isize control_count = script->controls.len, next = 0, s = 0, b = 0;
     Encoder encoder = {.arena = arena};
     for (;;) {
