@@ -24,3 +24,5 @@ printf '\none tile, one thread:\n'
 "$build/bench/tile_speed"
 printf "\nmatrix products on one tile, one thread:\n"
 OMP_NUM_THREADS=1 "$build/bench/gemm_speed"
+printf "\nthe exchange of all tiles, two threads:\n"
+"$build/bench/fabric_speed"
