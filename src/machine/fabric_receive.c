@@ -34,8 +34,9 @@ typedef struct Receiver {
     int d;
     Arena *arena;
     HeardRunVec runs;
-    isize next_pic;
+    isize next_pic, next_base;
     bool has_pointer;
+    uint32_t base;    /* INCOMING_BASE of pointers to come */
     uint32_t pointer; /* byte address of the next word */
     uint32_t pointer_pc;
 } Receiver;
@@ -185,13 +186,17 @@ static bool walk_windows(Receiver *r, int listener, bool is_paired)
 
 /* --- storing ------------------------------------------------------------------------------------------------------ */
 
-/* Brings the pointer to its value at store event `event`. */
+/* Brings the pointer to its value at store event `event`. A base holds for the pointers that are set after its write. */
 static void advance_pointer(Receiver *r, Event event)
 {
     const FabricControlVec *pic = &r->fabric->tile[r->d].program.pic;
-    uint32_t base = r->fabric->tiles[r->d].csr[CSR_INCOMING_BASE];
+    const FabricControlVec *bases = &r->fabric->tile[r->d].program.bases;
     while (r->next_pic < pic->len && pic->at[r->next_pic].event <= event) {
-        r->pointer = base + 4 * pic->at[r->next_pic].value;
+        while (r->next_base < bases->len &&
+               bases->at[r->next_base].event < pic->at[r->next_pic].event) {
+            r->base = bases->at[r->next_base++].value;
+        }
+        r->pointer = r->base + 4 * pic->at[r->next_pic].value;
         r->pointer_pc = pic->at[r->next_pic].pc;
         r->has_pointer = true;
         r->next_pic++;
@@ -268,6 +273,14 @@ static bool add_store(Receiver *r, const HeardRun *run)
                              "events %d..%d",
                              pic->at[r->next_pic].event, run->source, event, end);
     }
+    const FabricControlVec *bases = &tile->program.bases;
+    if (r->next_base < bases->len && bases->at[r->next_base].event < end) {
+        const FabricControl *base = &bases->at[r->next_base];
+        return RECEIVE_FAULT(r->fabric, r->d, FABRIC_BASE_POINTER, base->event, base->pc,
+                             "INCOMING_BASE is written from event %d on; items of tile %u are "
+                             "stored at events %d..%d under a pointer that was set before",
+                             base->event, run->source, event, end);
+    }
     if (!range_in_sram(r->pointer, bytes) || r->pointer % (run->is_paired ? 8 : 4) != 0) {
         return RECEIVE_FAULT(r->fabric, r->d, FABRIC_EXCHANGE_ADDRESS, event, r->pointer_pc,
                              "%u bytes of tile %u go to 0x%x, expected multiples of %d inside SRAM",
@@ -331,7 +344,8 @@ static bool store_runs(Receiver *r)
 
 bool fabric_receive(Fabric *fabric, int d, Arena *arena)
 {
-    Receiver receiver = {.fabric = fabric, .d = d, .arena = arena};
+    Receiver receiver = {
+        .fabric = fabric, .d = d, .arena = arena, .base = fabric->tile[d].program.incoming_base};
     Receiver *r = &receiver;
     int partner = partner_of(phys(d)).id;
     if (!walk_windows(r, d, false)) {

@@ -22,6 +22,7 @@ typedef struct Decoder {
     bool is_running; /* an outgoing stream ends exactly now */
     uint8_t sctl;    /* of that stream */
     uint32_t base;   /* OUTGOING_BASE */
+    Event quiet;     /* event at which the running `setzi` and base writes began; -1: none */
 } Decoder;
 
 static uint32_t field(uint32_t word, int low, int bits)
@@ -52,6 +53,12 @@ static void stop_stream(Decoder *d)
 {
     d->is_running = false;
     d->sctl = 0;
+}
+
+/* X17: the list ascends, and what comes before a base write takes effect at its first event at the latest. */
+static bool is_quiet(const FabricControlVec *list, Event event)
+{
+    return list->len == 0 || list->at[list->len - 1].event < event;
 }
 
 static void add_control(Decoder *d, FabricControlVec *list, Event event, uint32_t value)
@@ -177,10 +184,40 @@ static bool decode_send(Decoder *d, uint32_t word)
     return ok;
 }
 
-/* setzi mR, imm and put OUTGOING_BASE, mR: exchange.md 6.2. */
+/* put OUTGOING_BASE, mR or put INCOMING_BASE, mR. No control takes effect within [b, b + 13), nor within the `setzi` and
+ * other base writes directly before it; those that follow cannot before the write is over. */
+static bool write_base(Decoder *d, uint32_t csr, uint32_t index)
+{
+    const char *name = csr == CSR_INCOMING_BASE ? "INCOMING_BASE" : "OUTGOING_BASE";
+    const FabricRow *out = d->out;
+    if (!d->context->poison_off && (d->tile->m_poison >> index & 1) != 0) {
+        return ROW_FAULT(d, FABRIC_BASE_POISON, "%s from undefined m%u", name, index);
+    }
+    if (!is_quiet(&out->xpic, d->quiet) || !is_quiet(&out->xpic_pair, d->quiet) ||
+        !is_quiet(&out->pic, d->quiet) || !is_quiet(&out->format, d->quiet)) {
+        return ROW_FAULT(d, FABRIC_BASE_WRITE,
+                         "a control takes effect at event %d, in the write of %s at events %d..%d",
+                         d->quiet, name, d->quiet, d->now + FABRIC_BASE_WRITE_EVENTS);
+    }
+    uint32_t value = index < 15 ? d->tile->m[index] : 0;
+    if (value % 4 != 0) {
+        return ROW_FAULT(d, FABRIC_EXCHANGE_ADDRESS, "%s 0x%x is no multiple of 4", name, value);
+    }
+    if (csr == CSR_INCOMING_BASE) {
+        add_control(d, &d->out->bases, d->now, value);
+    } else {
+        d->base = value;
+    }
+    d->tile->csr[csr] = value;
+    d->now += FABRIC_BASE_WRITE_EVENTS;
+    return true;
+}
+
+/* setzi mR, imm and the writes of bases: exchange.md 6.2. */
 static bool decode_base_write(Decoder *d, uint32_t word, bool *is_base_write)
 {
     *is_base_write = true;
+    d->quiet = d->quiet < 0 ? d->now : d->quiet;
     if ((word & 0xff000000) == 0x19000000) {
         uint32_t index = field(word, 20, 4);
         if (index < 15) {
@@ -190,29 +227,27 @@ static bool decode_base_write(Decoder *d, uint32_t word, bool *is_base_write)
         d->now += 1;
     } else if ((word & 0xff0fff00) == 0x43008000 &&
                ((word & 0xff) == CSR_OUTGOING_BASE || (word & 0xff) == CSR_INCOMING_BASE)) {
-        uint32_t index = field(word, 20, 4);
-        if ((word & 0xff) == CSR_INCOMING_BASE) {
-            return ROW_FAULT(d, FABRIC_BASE_WRITE, "INCOMING_BASE is written inside a row");
+        if (!write_base(d, word & 0xff, field(word, 20, 4))) {
+            return false;
         }
-        if (!d->context->poison_off && (d->tile->m_poison >> index & 1) != 0) {
-            return ROW_FAULT(d, FABRIC_BASE_POISON, "OUTGOING_BASE from undefined m%u", index);
-        }
-        d->base = index < 15 ? d->tile->m[index] : 0;
-        d->tile->csr[CSR_OUTGOING_BASE] = d->base;
-        d->now += FABRIC_BASE_WRITE_EVENTS;
     } else {
         *is_base_write = false;
         return true;
     }
     stop_stream(d);
     d->pc += 4;
-    return d->base % 4 == 0 ||
-           ROW_FAULT(d, FABRIC_EXCHANGE_ADDRESS, "OUTGOING_BASE 0x%x is no multiple of 4", d->base);
+    return true;
+}
+
+static bool is_of_base_write(uint32_t word)
+{
+    return (word & 0xff000000) == 0x19000000 || (word & 0xff0fff00) == 0x43008000;
 }
 
 /* One word that is not the return. */
 static bool decode_word(Decoder *d, uint32_t word)
 {
+    d->quiet = is_of_base_write(word) ? d->quiet : -1;
     if ((word & 0xf0000000) == 0xf0000000) {
         return decode_sendpicp(d, word);
     }
@@ -310,7 +345,8 @@ bool fabric_decode_row(TileState *tile, const FabricRowContext *context, FabricR
                        .out = out,
                        .fault = fault,
                        .pc = tile->pc,
-                       .base = tile->csr[CSR_OUTGOING_BASE]};
+                       .base = tile->csr[CSR_OUTGOING_BASE],
+                       .quiet = -1};
     Decoder *d = &decoder;
     uint32_t word;
     if (tile->pc % 4 != 0 || !fetch(d, tile->pc, &word)) {
@@ -322,6 +358,7 @@ bool fabric_decode_row(TileState *tile, const FabricRowContext *context, FabricR
     }
     out->has_row = true;
     out->row = field(word, 0, 20) * 4;
+    out->incoming_base = tile->csr[CSR_INCOMING_BASE];
     out->return_pc = tile->pc + 4;
     d->pc = out->row;
     if (!check_entry(d)) {

@@ -34,6 +34,8 @@ typedef struct FabricRow {
     FabricControlVec xpic_pair; /* source of the pair's mux, XOR bit 1 of the tile's id */
     FabricControlVec pic;       /* pointer: word address relative to INCOMING_BASE */
     FabricControlVec format;    /* of incoming items: 0, or direction of a 64-bit route */
+    FabricControlVec bases;     /* writes of INCOMING_BASE, by their first event */
+    uint32_t incoming_base;     /* at entry */
 } FabricRow;
 
 /* What the row word at an address does not tell. */

@@ -268,7 +268,7 @@ static void words(void)
         {0x70000009, "SEND_DELTA", FAULT_UNKNOWN},      /* sendoff with delta 1 */
         {0x78000004, "SEND_DIRECTION", FAULT_UNKNOWN},  /* 64-bit items, no direction */
         {0x430080a0, "ROW_WORD", FAULT_ILLEGAL},        /* put INCOMING_MUX, m0 */
-        {0x430080a4, "BASE_WRITE", FAULT_UNMODELLED},   /* put INCOMING_BASE, m0 */
+        {0x433080a4, "BASE_POISON", FAULT_POISON},      /* put INCOMING_BASE, m3 */
         {0x433080a7, "BASE_POISON", FAULT_POISON},      /* put OUTGOING_BASE, m3 */
         {0x430080a6, "ROW_WORD", FAULT_ILLEGAL},        /* put INCOMING_DCOUNT, m0 */
         {0xf0000000, "ROW_ALIGNMENT", FAULT_ILLEGAL},   /* sendpicp at word 1 */
@@ -302,6 +302,98 @@ static void length(void)
     Bench *bench = bench_with(sender(), S_END, receiver(), D_END);
     tile_store_words(&bench->tiles[D_TILE], BENCH_ROW, delays, DELAYS, NULL);
     faults(bench, "ROW_LENGTH", FAULT_UNMODELLED, D_TILE);
+}
+
+static void row_setzi(BenchRow *row, int index, uint32_t value)
+{
+    row_word(row, 0x19000000u | (uint32_t)index << 20 | value);
+    row->now += 1;
+}
+
+static void row_put(BenchRow *row, int index, uint32_t csr)
+{
+    row_word(row, 0x43008000u | (uint32_t)index << 20 | csr);
+    row->now += 13;
+}
+
+/* A row of D that writes INCOMING_BASE and OUTGOING_BASE in 27 events (exchange.md 6.2) from event `begin` on, and sets the
+ * pointer at event `pointer`. */
+static BenchRow based(Event begin, Event pointer)
+{
+    BenchRow row = {0};
+    row_xpic(&row, SRC, S_TILE);
+    row_xpic(&row, SRC + N, FABRIC_NEUTRAL);
+    if (pointer <= begin) {
+        row_pic(&row, pointer, TO);
+    }
+    row_until(&row, begin);
+    row_setzi(&row, 8, 0x8000);
+    row_put(&row, 8, CSR_INCOMING_BASE);
+    row_put(&row, 15, CSR_OUTGOING_BASE);
+    CHECK_EQ_INT(row.now, begin + 27);
+    if (pointer > begin) {
+        row_pic(&row, pointer, TO - 0x8000);
+    }
+    return row;
+}
+
+static void base_writes(void)
+{
+    Event free = SRC + N + 1; /* nothing takes effect from here on */
+    /* The new base holds for the pointer that is set behind it, and stays in the register. */
+    Bench *bench = bench_with(sender(), S_END, based(POINTER - 28, POINTER), D_END);
+    bench->tiles[D_TILE].csr[CSR_INCOMING_BASE] = 0x40000;
+    bench_must_run(bench);
+    bench_expect(bench, D_TILE, TO, N, VALUE);
+    CHECK_EQ_INT(bench->tiles[D_TILE].csr[CSR_INCOMING_BASE], 0x8000);
+    CHECK_EQ_INT(bench->tiles[D_TILE].csr[CSR_OUTGOING_BASE], 0);
+    bench_destroy(bench);
+    /* A pointer set before it: UNKNOWN from the first event of `put INCOMING_BASE` on, which the setzi precedes. */
+    faults(bench_with(sender(), S_END, based(POINTER - 28, POINTER - 29), D_END), "BASE_POINTER",
+           FAULT_UNKNOWN, D_TILE);
+    Event last = POINTER + N - 2; /* the last word is stored in its first event */
+    faults(bench_with(sender(), S_END, based(last, POINTER), last + 40), "BASE_POINTER",
+           FAULT_UNKNOWN, D_TILE);
+    runs(bench_with(sender(), S_END, based(last + 1, POINTER), last + 40));
+    /* Controls at the first event of a write, or of the setzi before it; one event earlier is legal. */
+    for (uint32_t csr = CSR_INCOMING_BASE; csr <= CSR_OUTGOING_BASE;
+         csr += CSR_OUTGOING_BASE - CSR_INCOMING_BASE) {
+        for (int kind = 0; kind < 4; kind++) {
+            static const uint32_t words[] = {0x60000000u, 0x60040000u, 0x64000000u | FABRIC_NEUTRAL,
+                                             0x64002000u | FABRIC_NEUTRAL};
+            for (int gap = 0; gap < 4; gap++) {
+                BenchRow row = {0};
+                row_xpic(&row, SRC, S_TILE);
+                row_xpic(&row, SRC + N, FABRIC_NEUTRAL);
+                row_until(&row, free);
+                row_word(&row, words[kind]);
+                row.now++;
+                row_until(&row, row.now + gap % 2);
+                if (gap >= 2) {
+                    row_setzi(&row, 8, 0);
+                }
+                row_put(&row, gap >= 2 ? 8 : 15, csr);
+                row_pic(&row, POINTER, TO);
+                bench = bench_with(sender(), S_END, row, D_END);
+                if (gap % 2 == 0) {
+                    faults(bench, "BASE_WRITE", FAULT_ILLEGAL, D_TILE);
+                } else {
+                    runs(bench);
+                }
+            }
+        }
+    }
+    /* Carried by a send: effective behind its first word, which is where the write begins. */
+    BenchRow s = {0};
+    row_send(&s, SEND, FROM, N - 1, SCTL_DIR2);
+    row_word(&s, 0x70100000u | FABRIC_NEUTRAL);
+    s.now++;
+    row_put(&s, 15, CSR_OUTGOING_BASE);
+    faults(bench_with(s, -1, receiver(), D_END), "BASE_WRITE", FAULT_ILLEGAL, S_TILE);
+    BenchRow odd = {0};
+    row_setzi(&odd, 8, 0x8002);
+    row_put(&odd, 8, CSR_INCOMING_BASE);
+    faults(bench_with(sender(), S_END, odd, -1), "EXCHANGE_ADDRESS", FAULT_ILLEGAL, D_TILE);
 }
 
 /* Element rules. D receives at POINTER..POINTER + N + 5 into `to` and sends M words from `from` at `start`. */
@@ -432,5 +524,5 @@ static void poison_travels(void)
     bench_destroy(bench);
 }
 
-TEST_MAIN(legal, timing_of_the_mux, directions, pointers, ends, entry, words, length, elements,
-          self_only, poison_travels)
+TEST_MAIN(legal, timing_of_the_mux, directions, pointers, ends, entry, words, length, base_writes,
+          elements, self_only, poison_travels)
