@@ -86,6 +86,24 @@ static bool check_separation(Fabric *fabric, int d)
     return true;
 }
 
+/* A sender that hears its own message stores it into other elements than it sends from, whatever the times (exchange.md 8). */
+static bool check_loopback(Fabric *fabric, int d)
+{
+    const FabricTile *tile = &fabric->tile[d];
+    for (isize i = 0; i < tile->stores.len; i++) {
+        const FabricStore *store = &tile->stores.at[i];
+        uint32_t bytes = 4 * (uint32_t)store->words, from = store->source_address;
+        if (store->source == d && (groups_of(from, from + bytes) & store_groups(store)) != 0) {
+            return RECEIVE_FAULT(fabric, d, FABRIC_LOOPBACK, store->begin, tile->program.row,
+                                 "hears its own words of 0x%x..0x%x, sent from event %d on, and "
+                                 "stores them to 0x%x..0x%x in one memory element",
+                                 from, from + bytes, store->sent, store->address,
+                                 store->address + bytes);
+        }
+    }
+    return true;
+}
+
 static void mark_words(uint64_t *bits, uint32_t address, int32_t words, bool value)
 {
     uint32_t at = (address - SRAM_BASE) / 4, end = at + (uint32_t)words;
@@ -162,5 +180,6 @@ static bool check_lanes(Fabric *fabric, int d)
 bool fabric_check_tile(Fabric *fabric, int d, uint64_t *bits)
 {
     fabric->tile[d].is_reused = reuses_words(&fabric->tile[d], bits);
-    return check_fetch(fabric, d) && check_separation(fabric, d) && check_lanes(fabric, d);
+    return check_fetch(fabric, d) && check_loopback(fabric, d) && check_separation(fabric, d) &&
+           check_lanes(fabric, d);
 }

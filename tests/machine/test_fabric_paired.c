@@ -221,6 +221,56 @@ static void own_pair(void)
     bench_destroy(bench);
 }
 
+/* Own pair, 4 items: stored from event 54 on, when the last was read at 33. Only the sender's copy is bound to other elements. */
+static void own_pair_in_one_element(void)
+{
+    static const struct {
+        uint32_t own_to, other_to;
+        bool is_legal;
+    } cases[] = {{FROM + 0x8000 - 32, TO, false},
+                 {FROM, TO, false},
+                 {FROM + 0x8000, TO, true},
+                 {TO, FROM, true}};
+    uint32_t format = (uint32_t)direction_of((PhysTile){0}, (PhysTile){0});
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        Bench *bench = bench_create();
+        for (int tile = 0; tile <= 2; tile += 2) {
+            BenchRow row = {0};
+            if (tile == 0) {
+                row_xpic(&row, 1, pair_source(0, 0));
+                row_xpic(&row, 5, 0x2000 | FABRIC_NEUTRAL);
+                row_send_wide(&row, 29, FROM, 4, SCTL_BOTH);
+            }
+            row_format(&row, 52, format);
+            row_pic(&row, 54, tile == 0 ? cases[i].own_to : cases[i].other_to);
+            row_format(&row, 56, 0);
+            bench_row(bench, tile, &row, 63);
+        }
+        bench_fill(bench, 0, FROM, 8, VALUE);
+        if (!cases[i].is_legal) {
+            faults(bench, "LOOPBACK");
+            continue;
+        }
+        bench_must_run(bench);
+        bench_expect(bench, 0, cases[i].own_to, 8, VALUE);
+        bench_expect(bench, 2, cases[i].other_to, 8, VALUE);
+        bench_destroy(bench);
+    }
+}
+
+/* Bases that are multiples of 4 and not of 8: the sender's, and that of either member. */
+static void bases_of_pairs(void)
+{
+    Bench *bench = bench_of(example());
+    bench->tiles[0].csr[CSR_OUTGOING_BASE] = 4;
+    faults(bench, "EXCHANGE_ADDRESS");
+    for (int tile = 64; tile <= 66; tile += 2) {
+        bench = bench_of(example());
+        bench->tiles[tile].csr[CSR_INCOMING_BASE] = 4;
+        faults(bench, "EXCHANGE_ADDRESS");
+    }
+}
+
 /* The vendor's cadence (exchange.md 3.3): four paired 352-word messages into one tile of row 1; the format is held. */
 static void vendor_cadence(void)
 {
@@ -257,4 +307,5 @@ static void vendor_cadence(void)
     bench_destroy(bench);
 }
 
-TEST_MAIN(two_members, rules, members, own_pair, vendor_cadence)
+TEST_MAIN(two_members, rules, members, own_pair, own_pair_in_one_element, bases_of_pairs,
+          vendor_cadence)

@@ -119,8 +119,8 @@ static void vendor_row(void)
     bench_destroy(bench);
 }
 
-/* Tile L0 keeps a copy of what it sends to L2: legal with a remote receiver and separate elements (exchange.md 8). */
-static void loopback(void)
+/* Tile L0 sends 4 words to itself and L2; its own copy is stored long after they were read. */
+static Bench *loopback_to(uint32_t to)
 {
     Bench *bench = bench_create();
     BenchRow own = {0}, remote = {0};
@@ -129,7 +129,8 @@ static void loopback(void)
     row_xpic(&own, src, 0);
     row_xpic(&own, src + 4, FABRIC_NEUTRAL);
     row_send(&own, start, SOURCE, 4, SCTL_BOTH);
-    row_pic(&own, src + 52, TARGET);
+    row_pic(&own, src + 52, to);
+    CHECK(src + 52 > start + 4);
     bench_row(bench, 0, &own, src + 52 + 4 + 5);
     src = start + time_to_mux(zero, other) + 1;
     row_xpic(&remote, src, 0);
@@ -137,9 +138,32 @@ static void loopback(void)
     row_pic(&remote, src + 54, TARGET);
     bench_row(bench, 64, &remote, src + 54 + 4 + 5);
     bench_fill(bench, 0, SOURCE, 4, VALUE);
+    return bench;
+}
+
+/* Legal with a remote receiver and separate elements (exchange.md 8). */
+static void loopback(void)
+{
+    Bench *bench = loopback_to(TARGET);
     bench_must_run(bench);
     bench_expect(bench, 0, TARGET, 4, VALUE);
     bench_expect(bench, 64, TARGET, 4, VALUE);
+    bench_destroy(bench);
+}
+
+/* The last words of the pair of elements that SOURCE lies in, and the first behind it. */
+static void loopback_in_one_element(void)
+{
+    uint32_t end = SOURCE + 0x8000;
+    Bench *bench = loopback_to(end - 4 * 4);
+    CHECK(!bench_run(bench));
+    CHECK_CSTR(bench->fault.name, "LOOPBACK");
+    CHECK_EQ_INT(bench->fault.category, FAULT_ILLEGAL);
+    CHECK_EQ_INT(bench->fault.tile.id, 0);
+    bench_destroy(bench);
+    bench = loopback_to(end);
+    bench_must_run(bench);
+    bench_expect(bench, 0, end, 4, VALUE);
     bench_destroy(bench);
 }
 
@@ -202,4 +226,4 @@ static void whole_chip(void)
     bench_destroy(bench[1]);
 }
 
-TEST_MAIN(point_to_point, multicast, vendor_row, loopback, whole_chip)
+TEST_MAIN(point_to_point, multicast, vendor_row, loopback, loopback_in_one_element, whole_chip)
