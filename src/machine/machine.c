@@ -87,65 +87,85 @@ static bool find_fault(Machine *machine)
     return first != NULL;
 }
 
-/* How many tiles stand where, and the first of each kind. */
+/* How many tiles stand where. */
 typedef struct Census {
-    int present, absent, absent_first;
-    int stopped[TILE_STOP_LIMIT + 1], first[TILE_STOP_LIMIT + 1];
+    int present, absent;
+    int stopped[TILE_STOP_LIMIT + 1];
     Cycles arrival; /* latest clock */
 } Census;
 
 static Census count_stops(const Machine *machine)
 {
     Census census = {0};
-    for (int i = CHIP_TILES - 1; i >= 0; i--) {
+    for (int i = 0; i < CHIP_TILES; i++) {
         const TileState *tile = &machine->tiles[i];
         if (!tile->is_present) {
             census.absent++;
-            census.absent_first = i;
             continue;
         }
         census.present++;
         census.stopped[tile->stop]++;
-        census.first[tile->stop] = i;
         census.arrival = tile->cycle > census.arrival ? tile->cycle : census.arrival;
     }
     return census;
 }
 
+/* Where a tile stands when nobody can go on. */
+static const char *state_of(const TileState *tile)
+{
+    static const char *const texts[TILE_STOP_LIMIT + 1] = {
+        [TILE_STOP_SYNC_INTERNAL] = "waits at sync 3",
+        [TILE_STOP_SYNC_ANS] = "waits at sync 1",
+        [TILE_STOP_SYNC_HOST] = "waits at sync 7",
+    };
+    const char *text = tile->is_present ? texts[tile->stop] : "no image";
+    return text != NULL ? text : "runs";
+}
+
+/* Has it not come to the barrier that most tiles wait at? `sync 1` is the internal one. */
+static bool is_missed(const Machine *machine, const TileState *tile, bool is_host_barrier)
+{
+    if (!tile->is_present) {
+        return !is_host_barrier && !machine->options.absent_tiles_answer;
+    }
+    bool is_internal = tile->stop == TILE_STOP_SYNC_INTERNAL || tile->stop == TILE_STOP_SYNC_ANS;
+    return is_host_barrier ? tile->stop != TILE_STOP_SYNC_HOST : !is_internal;
+}
+
 static void explain_deadlock(Machine *machine, const Census *census)
 {
-    static const struct {
-        TileStop stop;
-        const char *text;
-    } kinds[] = {
-        {TILE_STOP_SYNC_INTERNAL, "at sync 3"},
-        {TILE_STOP_SYNC_ANS, "at sync 1"},
-        {TILE_STOP_SYNC_HOST, "at sync 7"},
-    };
-    char text[200];
+    enum { NAMED = 3 };
+    int host = census->stopped[TILE_STOP_SYNC_HOST];
+    int internal = census->stopped[TILE_STOP_SYNC_INTERNAL],
+        ans = census->stopped[TILE_STOP_SYNC_ANS];
+    bool is_host_barrier = host > internal + ans;
+    char named[160] = "";
     size_t len = 0;
-    int rarest = -1, rarest_count = CHIP_TILES + 1;
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        int count = census->stopped[kinds[i].stop], first = census->first[kinds[i].stop];
-        if (count == 0) {
+    int missed = 0, first = 0;
+    for (int i = 0; i < CHIP_TILES; i++) {
+        const TileState *tile = &machine->tiles[i];
+        if (!is_missed(machine, tile, is_host_barrier)) {
             continue;
         }
-        int put = snprintf(text + len, sizeof text - len, "%s%d %s %s (tile %d, pc 0x%x)",
-                           len > 0 ? ", " : "", count, count == 1 ? "tile" : "tiles", kinds[i].text,
-                           first, machine->tiles[first].pc);
-        len += put > 0 ? (size_t)put : 0;
-        if (count < rarest_count) {
-            rarest = first;
-            rarest_count = count;
+        first = missed == 0 ? i : first;
+        if (missed++ < NAMED) {
+            int put = snprintf(named + len, sizeof named - len, "%stile %d (pc 0x%x, %s)",
+                               len > 0 ? ", " : "", i, tile->pc, state_of(tile));
+            len += put > 0 ? (size_t)put : 0;
         }
     }
-    if (census->absent > 0 && !machine->options.absent_tiles_answer) {
-        (void)snprintf(text + len, sizeof text - len, "%s%d without an image (tile %d)",
-                       len > 0 ? ", " : "", census->absent, census->absent_first);
+    if (missed == 0) {
+        (void)snprintf(named, sizeof named, "no tile: none has an image");
     }
-    rarest = rarest < 0 ? census->absent_first : rarest;
-    fabric_fault(&machine->fault, FABRIC_DEADLOCK, (PhysTile){(uint16_t)rarest}, census->arrival,
-                 machine->tiles[rarest].pc, "nobody can go on: %s", text);
+    if (missed > NAMED) {
+        (void)snprintf(named + len, sizeof named - len, " and %d more", missed - NAMED);
+    }
+    fabric_fault(
+        &machine->fault, FABRIC_DEADLOCK, (PhysTile){(uint16_t)first}, census->arrival,
+        machine->tiles[first].pc,
+        "waiting at sync 3: %d, at sync 1: %d, at sync 7: %d, no image: %d; the %s barrier "
+        "misses %s",
+        internal, ans, host, census->absent, is_host_barrier ? "host" : "internal", named);
     machine->has_failed = true;
 }
 

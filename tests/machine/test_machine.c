@@ -208,8 +208,12 @@ static void deadlocks(void)
     const Fault *fault = machine_fault(machine);
     CHECK_EQ_INT(fault->category, FAULT_DEADLOCK);
     CHECK_EQ_INT(fault->tile.id, bystander.id);
-    CHECK(test_contains_(fault->detail, "2 tiles at sync 3 (tile 53"));
-    CHECK(test_contains_(fault->detail, "1 tile at sync 7 (tile 700"));
+    CHECK(test_contains_(fault->detail, "sync 3: 2, at sync 1: 0, at sync 7: 1,"));
+    char text[100];
+    snprintf(text, sizeof text, "the internal barrier misses tile %u (pc 0x%x, waits at sync 7)",
+             (unsigned)bystander.id, fault->pc);
+    CHECK(test_contains_(fault->detail, text));
+    CHECK(!test_contains_(fault->detail, "tile 53 ") && !test_contains_(fault->detail, "more"));
     machine_destroy(machine);
 
     MachineOptions options = {.threads = 1};
@@ -220,7 +224,22 @@ static void deadlocks(void)
               MACHINE_STOP_HOST); /* tiles without an image take no part in host barriers */
     must_stop(machine, MACHINE_STOP_FAULT);
     CHECK_EQ_INT(machine_fault(machine)->category, FAULT_DEADLOCK);
-    CHECK(test_contains_(machine_fault(machine)->detail, "1471 without an image (tile 0)"));
+    const char *detail = machine_fault(machine)->detail;
+    CHECK(test_contains_(detail, "sync 3: 1, at sync 1: 0, at sync 7: 0, no image: 1471;"));
+    CHECK(test_contains_(detail, "misses tile 0 (pc 0x0, no image), tile 1 (pc 0x0, no image)"));
+    CHECK(test_contains_(detail, " and 1468 more"));
+    machine_destroy(machine);
+
+    /* One tile at sync 3, the others at the host's barrier. */
+    machine = small_machine(0);
+    load(machine, bystander, &stray);
+    load(machine, receiver, &stray);
+    (void)load_rows(machine, sender, sender, 7);
+    must_stop(machine, MACHINE_STOP_HOST);
+    must_stop(machine, MACHINE_STOP_FAULT);
+    CHECK_EQ_INT(machine_fault(machine)->tile.id, sender.id);
+    CHECK(test_contains_(machine_fault(machine)->detail, "the host barrier misses tile 53 (pc 0x"));
+    CHECK(test_contains_(machine_fault(machine)->detail, "waits at sync 3)"));
     machine_destroy(machine);
 }
 
