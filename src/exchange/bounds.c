@@ -98,10 +98,12 @@ static uint32_t mask_of(uint32_t address, uint32_t words)
     return (uint32_t)((1ull << (last + 1)) - (1ull << first));
 }
 
-/* Groups that a source is read from in any iteration. Of very long loops only the first iterations: the bound stays valid. */
+/* Of longer loops only so many iterations are looked at: bounds get weaker and stay valid. */
+enum { ITERATIONS_MAX = 1024 };
+
+/* Groups that a source is read from in any iteration. */
 static uint32_t source_mask(const ExchangeProblem *problem, const ExchangeTransfer *t)
 {
-    enum { ITERATIONS_MAX = 1024 };
     if (t->move == 0) {
         return mask_of(t->address, t->words);
     }
@@ -208,6 +210,9 @@ static bool is_in_one_group(const ExchangeTransfer *t, uint32_t address)
 static bool source_is_in_one_group(const ExchangeProblem *problem, const ExchangeTransfer *t)
 {
     int32_t count = t->move == 0 ? 1 : problem->moves.at[t->move].count;
+    if (count > ITERATIONS_MAX) {
+        return false;
+    }
     for (int32_t i = 0; i < count; i++) {
         if (!is_in_one_group(t, t->address + (uint32_t)move_offset(problem, t->move, i))) {
             return false;

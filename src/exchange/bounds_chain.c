@@ -2,7 +2,8 @@
  * list order starts behind the completion of the earlier one, which is at least its start + items + largest D.
  *
  * Bytes that are read where they were written lie in one memory group, so by S7 the read begins no earlier than 5 + 8 events behind
- * their last store on that tile.
+ * their last store on that tile. Where a range lies in several groups its transfer may be cut so that the last store, or the first
+ * read, is in another group than the common bytes: only ranges in one group count.
  *
  * The last transfers that touched a byte are kept per tile as maxima over address intervals, in one tree over all tiles, so
  * the work is O(log n) an access whatever overlaps. A second rule for gathering: what a tile sends may wait for many receives; those
@@ -165,7 +166,7 @@ static int64_t tree_largest(const MaxTree *tree, isize first, isize end)
 /* Words [first, end) of a tile that a transfer reads or writes; first_leaf..end_leaf in the trees. */
 typedef struct Access {
     uint16_t tile;
-    bool is_write;
+    bool is_write, is_in_one_group;
     int32_t receiver; /* of a write */
     uint32_t first, end;
     int32_t first_leaf, end_leaf;
@@ -183,11 +184,14 @@ typedef struct Chain {
 static void add_access(Chain *chain, uint16_t tile, int64_t word, uint32_t words, int32_t receiver)
 {
     if (word >= 0) {
-        *vec_push(&chain->accesses, chain->arena) = (Access){.tile = tile,
-                                                             .is_write = receiver >= 0,
-                                                             .receiver = receiver,
-                                                             .first = (uint32_t)word,
-                                                             .end = (uint32_t)word + words};
+        *vec_push(&chain->accesses, chain->arena) =
+            (Access){.tile = tile,
+                     .is_write = receiver >= 0,
+                     .is_in_one_group = group_of(SRAM_BASE + 4 * (uint32_t)word) ==
+                                        group_of(SRAM_BASE + 4 * ((uint32_t)word + words - 1)),
+                     .receiver = receiver,
+                     .first = (uint32_t)word,
+                     .end = (uint32_t)word + words};
     }
 }
 
@@ -243,9 +247,10 @@ typedef struct Link {
 } Link;
 
 typedef struct Trees {
-    MaxTree written,
-        read; /* completion of the transfers that touched these words; or what follows the start of later ones */
-    MaxTree ended;  /* end of the payloads of these words */
+    /* Completion of the transfers that touched these words; for tails, what follows the start of those that will. */
+    MaxTree written, read;
+    /* Of ranges in one group: end of the payloads of these words; for tails, what follows the start of their reads. */
+    MaxTree forwarded;
     MaxTree stored; /* minus the first event at which a word of the range is stored */
     TileWords *ordinary, *paired;
 } Trees;
@@ -264,10 +269,11 @@ static int64_t later(int64_t value, int64_t delay)
 static int64_t start_behind(const Trees *trees, const Access *a)
 {
     int64_t start = tree_largest(&trees->written, a->first_leaf, a->end_leaf);
-    return max_i64(start, a->is_write
-                              ? tree_largest(&trees->read, a->first_leaf, a->end_leaf)
-                              : later(tree_largest(&trees->ended, a->first_leaf, a->end_leaf),
-                                      FORWARD_EVENTS));
+    if (a->is_write) {
+        return max_i64(start, tree_largest(&trees->read, a->first_leaf, a->end_leaf));
+    }
+    int64_t stored = tree_largest(&trees->forwarded, a->first_leaf, a->end_leaf);
+    return a->is_in_one_group ? max_i64(start, later(stored, FORWARD_EVENTS)) : start;
 }
 
 /* Least number of events from the end of a transfer's send to the horizon, by the later transfers that wait for an access. */
@@ -276,9 +282,12 @@ static int64_t tail_before(const Chain *chain, const Trees *trees, int32_t index
     const Event travel = chain->phase->transfers[index].travel;
     int64_t tail = later(tree_largest(&trees->written, a->first_leaf, a->end_leaf), travel);
     if (a->is_write) {
+        tail = max_i64(tail, later(tree_largest(&trees->read, a->first_leaf, a->end_leaf), travel));
+    }
+    if (a->is_write && a->is_in_one_group) {
         Event stored = latency_of(transfer_at(chain, index)->source, (PhysTile){a->tile});
-        tail = max_i64(tail, later(tree_largest(&trees->read, a->first_leaf, a->end_leaf),
-                                   max_i64(travel, stored + FORWARD_EVENTS)));
+        tail = max_i64(tail, later(tree_largest(&trees->forwarded, a->first_leaf, a->end_leaf),
+                                   stored + FORWARD_EVENTS));
     }
     return tail;
 }
@@ -295,7 +304,7 @@ static int64_t gathered(const Chain *chain, const Trees *trees, int32_t index)
             int64_t wide = words_set(trees->paired[a->tile], a->first, a->end - a->first);
             int64_t events =
                 words_set(trees->ordinary[a->tile], a->first, a->end - a->first) + (wide + 1) / 2;
-            latest = max_i64(latest, -first + events + FORWARD_EVENTS);
+            latest = max_i64(latest, -first + events + (a->is_in_one_group ? FORWARD_EVENTS : 0));
         }
     }
     return latest;
@@ -319,8 +328,10 @@ static void note_stores(Chain *chain, Trees *trees, int32_t index, const Link *l
             /* Of stretches of both widths: the earlier store, and two words an event. */
             int64_t delay = source_delay(t->source, to, link->is_paired) + store_delay(to, false);
             tree_raise(&trees->stored, a->first_leaf, a->end_leaf, -(link->head + delay));
-            tree_raise(&trees->ended, a->first_leaf, a->end_leaf,
-                       link->head + link->events + delay);
+            if (a->is_in_one_group) {
+                tree_raise(&trees->forwarded, a->first_leaf, a->end_leaf,
+                           link->head + link->events + delay);
+            }
             (void)set_words(link->is_paired ? &trees->paired[a->tile] : &trees->ordinary[a->tile],
                             a->first, a->end - a->first, chain->arena);
         }
@@ -380,6 +391,12 @@ static void raise_tails(const Chain *chain, Link *links, Arena scratch)
             link->tail = max_i64(link->tail, tail_before(chain, &trees, i, &chain->accesses.at[k]));
         }
         note_completion(chain, &trees, i, link->events + link->tail);
+        for (isize k = chain->access_first[i]; k < chain->access_first[i + 1]; k++) {
+            const Access *a = &chain->accesses.at[k];
+            if (!a->is_write && a->is_in_one_group) {
+                tree_raise(&trees.forwarded, a->first_leaf, a->end_leaf, link->events + link->tail);
+            }
+        }
     }
 }
 
