@@ -21,6 +21,13 @@ typedef struct Fabric Fabric;
 Fabric *fabric_create(int threads, bool idle_source_allowed, bool poison_off);
 void fabric_destroy(Fabric *fabric);
 
+/* Phases are run word by word, event by event (fabric_words.c): slow, written apart, for comparison. A phase that faults may have
+ * stored some words then. */
+void fabric_set_words(Fabric *fabric, bool is_by_words);
+/* Tests: did the last phase, run word by word, meet this kind of fault? The one that is reported is not always the same as in
+ * bulk, where a row breaks several rules. */
+bool fabric_met(const Fabric *fabric, const char *name);
+
 /* Runs one phase. is_active[i]: tile i waits behind `sync 3`; if `call m10, row` follows there, the row is executed, and
  * the tile goes on at the return address at event_zero + events of the row; otherwise it goes on where it is. False with
  * *fault filled when a rule is broken; *stored_words counts words written into SRAM. */

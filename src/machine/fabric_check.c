@@ -5,27 +5,14 @@
  */
 #include "machine/fabric_phase.h"
 
-static uint32_t groups_of(uint32_t begin, uint32_t end)
-{
-    begin = begin < SRAM_BASE ? SRAM_BASE : begin;
-    end = end > SRAM_END ? SRAM_END : end;
-    int first = group_of(begin), last = group_of(end - 1);
-    return (~0u << first) & (~0u >> (31 - last));
-}
-
 static uint32_t message_end_address(const FabricMessage *message)
 {
     return message->address + message_bytes(message);
 }
 
-static uint32_t message_groups(const FabricMessage *message)
+static uint32_t store_end_address(const FabricStore *store)
 {
-    return groups_of(message->address, message_end_address(message));
-}
-
-static uint32_t store_groups(const FabricStore *store)
-{
-    return groups_of(store->address, store->address + 4 * (uint32_t)store->words);
+    return store->address + 4 * (uint32_t)store->words;
 }
 
 /* X10: neither the row nor what is fetched ahead of it may share an element with traffic. */
@@ -33,10 +20,13 @@ static bool check_fetch(Fabric *fabric, int d)
 {
     const FabricTile *tile = &fabric->tile[d];
     const FabricRow *program = &tile->program;
-    uint32_t code = groups_of(program->row, program->row_end + FETCH_AHEAD_BYTES);
+    uint32_t code = fabric_groups(program->row, program->row_end + FETCH_AHEAD_BYTES);
+    if (((program->send_groups | tile->store_groups) & code) == 0) {
+        return true;
+    }
     for (isize i = 0; i < program->messages.len; i++) {
         const FabricMessage *message = &program->messages.at[i];
-        if ((message_groups(message) & code) != 0) {
+        if ((message->groups & code) != 0) {
             return RECEIVE_FAULT(fabric, d, FABRIC_ROW_FETCH, message->begin, message->pc,
                                  "row 0x%x..0x%x and sent range 0x%x..0x%x share a memory element",
                                  program->row, program->row_end, message->address,
@@ -45,18 +35,27 @@ static bool check_fetch(Fabric *fabric, int d)
     }
     for (isize i = 0; i < tile->stores.len; i++) {
         const FabricStore *store = &tile->stores.at[i];
-        if ((store_groups(store) & code) != 0) {
+        if ((store->groups & code) != 0) {
             return RECEIVE_FAULT(fabric, d, FABRIC_ROW_FETCH, store->begin, program->row,
                                  "row 0x%x..0x%x and received range 0x%x..0x%x share a memory "
                                  "element",
                                  program->row, program->row_end, store->address,
-                                 store->address + 4 * (uint32_t)store->words);
+                                 store_end_address(store));
         }
     }
     return true;
 }
 
-/* X9: send read [t, max(t + n, 6)) against receive write [pointer, payload end + 5). Both lists ascend in time. */
+/* The range of words is in flight in both directions at once. */
+static bool is_mixed(const FabricMessage *message, const FabricStore *store)
+{
+    return message->begin < store->end && store->begin < message->end &&
+           message->address < store_end_address(store) &&
+           store->address < message_end_address(message);
+}
+
+/* X9: send read [t, max(t + n, 6)) against receive write [pointer, payload end + 5); X12 where they touch the same words. Both
+ * lists ascend in time. */
 static bool check_separation(Fabric *fabric, int d)
 {
     const FabricTile *tile = &fabric->tile[d];
@@ -71,16 +70,18 @@ static bool check_separation(Fabric *fabric, int d)
         }
         for (isize k = first; k < tile->stores.len && tile->stores.at[k].begin < end; k++) {
             const FabricStore *store = &tile->stores.at[k];
-            if ((message_groups(message) & store_groups(store)) != 0) {
-                return RECEIVE_FAULT(
-                    fabric, d, FABRIC_EXCHANGE_CONFLICT,
-                    message->begin > store->begin ? message->begin : store->begin, message->pc,
-                    "sends 0x%x..0x%x at events %d..%d and stores words of tile %u to 0x%x..0x%x "
-                    "at %d..%d in one memory element",
-                    message->address, message_end_address(message), message->begin, message->end,
-                    store->source, store->address, store->address + 4 * (uint32_t)store->words,
-                    store->begin, store->end);
+            if ((message->groups & store->groups) == 0) {
+                continue;
             }
+            bool mixed = is_mixed(message, store);
+            return RECEIVE_FAULT(
+                fabric, d, mixed ? FABRIC_FORWARDING : FABRIC_EXCHANGE_CONFLICT,
+                message->begin > store->begin ? message->begin : store->begin, message->pc,
+                "sends 0x%x..0x%x at events %d..%d and stores words of tile %u to 0x%x..0x%x "
+                "at %d..%d %s",
+                message->address, message_end_address(message), message->begin, message->end,
+                store->source, store->address, store_end_address(store), store->begin, store->end,
+                mixed ? "at the same addresses" : "in one memory element");
         }
     }
     return true;
@@ -92,13 +93,12 @@ static bool check_loopback(Fabric *fabric, int d)
     const FabricTile *tile = &fabric->tile[d];
     for (isize i = 0; i < tile->stores.len; i++) {
         const FabricStore *store = &tile->stores.at[i];
-        uint32_t bytes = 4 * (uint32_t)store->words, from = store->source_address;
-        if (store->source == d && (groups_of(from, from + bytes) & store_groups(store)) != 0) {
+        if (store->source == d && (store->from->groups & store->groups) != 0) {
             return RECEIVE_FAULT(fabric, d, FABRIC_LOOPBACK, store->begin, tile->program.row,
                                  "hears its own words of 0x%x..0x%x, sent from event %d on, and "
                                  "stores them to 0x%x..0x%x in one memory element",
-                                 from, from + bytes, store->sent, store->address,
-                                 store->address + bytes);
+                                 store->from->address, message_end_address(store->from),
+                                 store->from->begin, store->address, store_end_address(store));
         }
     }
     return true;
@@ -128,26 +128,41 @@ static bool has_marked(const uint64_t *bits, uint32_t address, int32_t words)
     return false;
 }
 
-/* X12: is a word both sent and stored to? Their windows are disjoint (X9), so whole messages come one after the other; the
- * phase then runs in the order of events. */
-static bool reuses_words(const FabricTile *tile, uint64_t *bits)
+static void clear_stores(const FabricTile *tile, uint64_t *bits)
 {
-    const FabricMessageVec *messages = &tile->program.messages;
-    bool is_reused = false;
-    if (messages->len == 0) {
-        return false;
-    }
-    for (isize i = 0; i < tile->stores.len; i++) {
-        mark_words(bits, tile->stores.at[i].address, tile->stores.at[i].words, true);
-    }
-    for (isize i = 0; !is_reused && i < messages->len; i++) {
-        const FabricMessage *message = &messages->at[i];
-        is_reused = has_marked(bits, message->address, (int32_t)(message_bytes(message) / 4));
-    }
     for (isize i = 0; i < tile->stores.len; i++) {
         mark_words(bits, tile->stores.at[i].address, tile->stores.at[i].words, false);
     }
-    return is_reused;
+}
+
+/* X12: which messages hold words that are stored before or behind them? Their windows are disjoint (X9), so whole messages and
+ * stores come one after the other. */
+static void find_reuse(FabricTile *tile, uint64_t *bits)
+{
+    FabricMessageVec *messages = &tile->program.messages;
+    const FabricStoreVec *stores = &tile->stores;
+    isize k = 0;
+    for (isize i = 0; i < messages->len; i++) {
+        FabricMessage *message = &messages->at[i];
+        for (; k < stores->len && stores->at[k].begin < message->begin; k++) {
+            mark_words(bits, stores->at[k].address, stores->at[k].words, true);
+        }
+        message->is_forwarded =
+            has_marked(bits, message->address, (int32_t)(message_bytes(message) / 4));
+        tile->forwards = tile->forwards || message->is_forwarded;
+    }
+    clear_stores(tile, bits);
+    k = stores->len;
+    for (isize i = messages->len - 1; i >= 0; i--) {
+        FabricMessage *message = &messages->at[i];
+        for (; k > 0 && stores->at[k - 1].begin >= message->begin; k--) {
+            mark_words(bits, stores->at[k - 1].address, stores->at[k - 1].words, true);
+        }
+        message->is_overwritten =
+            has_marked(bits, message->address, (int32_t)(message_bytes(message) / 4));
+        tile->overwrites = tile->overwrites || message->is_overwritten;
+    }
+    clear_stores(tile, bits);
 }
 
 /* X20: a send of 64-bit items uses the partner's transmit lane in [t, max(t + n, 6)). Both lists ascend in time. */
@@ -179,7 +194,15 @@ static bool check_lanes(Fabric *fabric, int d)
 
 bool fabric_check_tile(Fabric *fabric, int d, uint64_t *bits)
 {
-    fabric->tile[d].is_reused = reuses_words(&fabric->tile[d], bits);
-    return check_fetch(fabric, d) && check_loopback(fabric, d) && check_separation(fabric, d) &&
-           check_lanes(fabric, d);
+    FabricTile *tile = &fabric->tile[d];
+    bool is_shared = (tile->program.send_groups & tile->store_groups) != 0;
+    if (!check_fetch(fabric, d) ||
+        (is_shared && !(check_loopback(fabric, d) && check_separation(fabric, d))) ||
+        !check_lanes(fabric, d)) {
+        return false;
+    }
+    if (is_shared) {
+        find_reuse(tile, bits);
+    }
+    return true;
 }

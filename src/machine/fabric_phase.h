@@ -8,12 +8,10 @@ enum { FABRIC_THREADS_MAX = 256, FABRIC_BITMAP_WORDS = (SRAM_WORDS + 63) / 64 };
 /* Consecutive words of one message that are stored at consecutive addresses. */
 typedef struct FabricStore {
     Event begin, end; /* one event a word, or a pair of words (exchange.md 5) */
-    Event sent;       /* sender's event of the first word */
+    const FabricMessage *from;
+    uint32_t groups; /* exchange groups that its range touches, a bit a group */
     int32_t words;
     uint32_t address;
-    uint32_t source_address;
-    const uint32_t *at;    /* the data */
-    const uint8_t *poison; /* a bit a word; NULL: all defined */
     uint16_t source;
 } FabricStore;
 VEC(FabricStore);
@@ -26,8 +24,9 @@ typedef struct FabricTile {
     FabricRow program;
     FabricStoreVec stores;
     HeardMark *heard; /* per message */
+    uint32_t store_groups;
     bool has_fault;
-    bool is_reused; /* a word is both sent and stored to */
+    bool forwards, overwrites; /* some of its messages */
     Fault fault;
 } FabricTile;
 
@@ -40,6 +39,8 @@ typedef struct FabricWorker {
 struct Fabric {
     int threads;
     bool idle_source_allowed, poison_off;
+    bool is_by_words;      /* fabric_words.c runs the phases */
+    uint64_t words_faults; /* kinds of faults that it met, a bit a FabricFault */
     FabricTile tile[CHIP_TILES];
     FabricWorker worker[FABRIC_THREADS_MAX];
     /* of the running phase */
@@ -56,9 +57,8 @@ struct Fabric {
 
 /* Fills stores of tile d from what it and, for paired transfers, its partner listen to; marks messages as heard. */
 bool fabric_receive(Fabric *fabric, int d, Arena *arena);
-/* Poison bits of a range of words of a tile, a bit a word from bit 0 on; NULL when all are defined. */
-const uint8_t *fabric_poison_of(const TileState *tile, uint32_t address, int32_t words,
-                                Arena *arena);
-/* Rules that need what one tile sends and stores together (exchange.md 9): X9, X10, X20, forwarding. `bits` is a bitmap of
- * FABRIC_BITMAP_WORDS, clear before and after. */
+/* Rules that need what one tile sends and stores together (exchange.md 9): X9, X10, X12, X20; says which messages are forwarded
+ * or overwritten. `bits` is a bitmap of FABRIC_BITMAP_WORDS, clear before and after. */
 bool fabric_check_tile(Fabric *fabric, int d, uint64_t *bits);
+/* Runs a phase, of which the rows are decoded, word by word; faults are those of the tiles. */
+void fabric_run_words(Fabric *fabric, int64_t *stored_words);

@@ -52,12 +52,12 @@ static PhysTile phys(int tile)
 /* --- listening ---------------------------------------------------------------------------------------------------- */
 
 /* First message that ends after `event`. */
-static isize find_message(const FabricMessageVec *list, Event event)
+static isize find_message(const FabricRow *row, Event event)
 {
-    isize low = 0, high = list->len;
+    isize low = 0, high = row->messages.len;
     while (low < high) {
         isize middle = low + (high - low) / 2;
-        if (list->at[middle].end > event) {
+        if (row->message_ends[middle] > event) {
             high = middle;
         } else {
             low = middle + 1;
@@ -124,9 +124,10 @@ static bool hear(Receiver *r, const Mux *mux, uint16_t source, isize index, Even
 /* The mux selects `source` in [begin, end). */
 static bool listen_to(Receiver *r, const Mux *mux, uint16_t source, Event begin, Event end)
 {
-    const FabricMessageVec *list = &r->fabric->tile[source].program.messages;
+    const FabricRow *row = &r->fabric->tile[source].program;
+    const FabricMessageVec *list = &row->messages;
     Event t = begin - mux->shift, until = end - mux->shift;
-    for (isize i = find_message(list, t); t < until; i++) {
+    for (isize i = find_message(row, t); t < until; i++) {
         const FabricMessage *message =
             i < list->len && list->at[i].begin < until ? &list->at[i] : NULL;
         Event next = message == NULL ? until : message->begin > t ? message->begin : t;
@@ -203,28 +204,6 @@ static void advance_pointer(Receiver *r, Event event)
     }
 }
 
-const uint8_t *fabric_poison_of(const TileState *tile, uint32_t address, int32_t words,
-                                Arena *arena)
-{
-    uint32_t first = (address - SRAM_BASE) / 4, end = first + (uint32_t)words;
-    uint32_t any = 0;
-    for (uint32_t i = first / 32; i <= (end - 1) / 32; i++) {
-        uint32_t bits = tile->poison[i];
-        bits &= i == first / 32 ? ~0u << (first % 32) : ~0u;
-        bits &= i == (end - 1) / 32 ? ~0u >> (31 - (end - 1) % 32) : ~0u;
-        any |= bits;
-    }
-    if (any == 0) {
-        return NULL;
-    }
-    uint8_t *out = arena_array(arena, uint8_t, (words + 7) / 8);
-    for (uint32_t i = first; i < end; i++) {
-        uint32_t bit = tile->poison[i / 32] >> (i % 32) & 1;
-        out[(i - first) / 8] |= (uint8_t)(bit << ((i - first) % 8));
-    }
-    return out;
-}
-
 /* The incoming format must fit from two events before the first store on (exchange.md 5, 11). */
 static bool check_format(Receiver *r, const HeardRun *run)
 {
@@ -256,7 +235,6 @@ static bool add_store(Receiver *r, const HeardRun *run)
 {
     FabricTile *tile = &r->fabric->tile[r->d];
     const FabricControlVec *pic = &tile->program.pic;
-    const TileState *source = &r->fabric->tiles[run->source];
     const FabricMessage *message = &r->fabric->tile[run->source].program.messages.at[run->message];
     Event event = run->store, end = event + run->end - run->begin;
     uint32_t bytes = message_bytes(message);
@@ -273,14 +251,6 @@ static bool add_store(Receiver *r, const HeardRun *run)
                              "events %d..%d",
                              pic->at[r->next_pic].event, run->source, event, end);
     }
-    const FabricControlVec *bases = &tile->program.bases;
-    if (r->next_base < bases->len && bases->at[r->next_base].event < end) {
-        const FabricControl *base = &bases->at[r->next_base];
-        return RECEIVE_FAULT(r->fabric, r->d, FABRIC_BASE_POINTER, base->event, base->pc,
-                             "INCOMING_BASE is written from event %d on; items of tile %u are "
-                             "stored at events %d..%d under a pointer that was set before",
-                             base->event, run->source, event, end);
-    }
     if (!range_in_sram(r->pointer, bytes) || r->pointer % (run->is_paired ? 8 : 4) != 0) {
         return RECEIVE_FAULT(r->fabric, r->d, FABRIC_EXCHANGE_ADDRESS, event, r->pointer_pc,
                              "%u bytes of tile %u go to 0x%x, expected multiples of %d inside SRAM",
@@ -292,24 +262,26 @@ static bool add_store(Receiver *r, const HeardRun *run)
                              "row ends at event %d, payload of tile %u at %d; earliest is %d",
                              tile->program.end, run->source, end, end + FABRIC_ROW_MARGIN);
     }
+    const FabricControlVec *bases = &tile->program.bases;
+    if (r->next_base < bases->len && bases->at[r->next_base].event < end) {
+        const FabricControl *base = &bases->at[r->next_base];
+        return RECEIVE_FAULT(r->fabric, r->d, FABRIC_BASE_POINTER, base->event, base->pc,
+                             "INCOMING_BASE is written from event %d on; items of tile %u are "
+                             "stored at events %d..%d under a pointer that was set before",
+                             base->event, run->source, event, end);
+    }
     if (!check_format(r, run)) {
         return false;
     }
-    int32_t words = (int32_t)(bytes / 4);
-    const void *at = source->sram + (message->address - SRAM_BASE);
-    *vec_push(&tile->stores, r->arena) = (FabricStore){
-        .begin = event,
-        .end = end,
-        .sent = run->begin,
-        .words = words,
-        .address = r->pointer,
-        .source_address = message->address,
-        .at = at,
-        .poison = r->fabric->poison_off
-                      ? NULL
-                      : fabric_poison_of(source, message->address, words, r->arena),
-        .source = run->source,
-    };
+    uint32_t groups = fabric_groups(r->pointer, r->pointer + bytes);
+    tile->store_groups |= groups;
+    *vec_push(&tile->stores, r->arena) = (FabricStore){.begin = event,
+                                                       .end = end,
+                                                       .from = message,
+                                                       .groups = groups,
+                                                       .words = (int32_t)(bytes / 4),
+                                                       .address = r->pointer,
+                                                       .source = run->source};
     r->pointer += bytes;
     return true;
 }

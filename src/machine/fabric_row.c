@@ -10,6 +10,7 @@ enum {
     WORD_RETURN = 0x43a00000, /* br m10 */
     LINK_REGISTER = 10,
     EVENTS_MAX = 1 << 30,
+    BASE_END = 1 << 20,
 };
 
 typedef struct Decoder {
@@ -22,6 +23,7 @@ typedef struct Decoder {
     bool is_running; /* an outgoing stream ends exactly now */
     uint8_t sctl;    /* of that stream */
     uint32_t base;   /* OUTGOING_BASE */
+    Event control;   /* event of the latest control; -1: none yet */
     Event quiet;     /* event at which the running `setzi` and base writes began; -1: none */
 } Decoder;
 
@@ -61,9 +63,22 @@ static bool is_quiet(const FabricControlVec *list, Event event)
     return list->len == 0 || list->at[list->len - 1].event < event;
 }
 
-static void add_control(Decoder *d, FabricControlVec *list, Event event, uint32_t value)
+/* X6: a control at event `control` and a message that starts at `start`. */
+static bool fault_at_start(Decoder *d, Event control, Event start)
 {
+    return ROW_FAULT(d, FABRIC_CONTROL_AT_START,
+                     "a control takes effect at event %d and a message starts at event %d", control,
+                     start);
+}
+
+/* No form of words makes two controls of one stream at one event (X5): only a sendpicp makes two at once. */
+static bool add_control(Decoder *d, FabricControlVec *list, Event event, uint32_t value)
+{
+    const FabricMessageVec *messages = &d->out->messages;
+    d->control = event;
     *vec_push(list, d->context->arena) = (FabricControl){event, value, d->pc};
+    return messages->len == 0 || event > messages->at[messages->len - 1].begin + 1 ||
+           fault_at_start(d, event, messages->at[messages->len - 1].begin);
 }
 
 static bool add_xpic(Decoder *d, Event event, uint32_t selector, uint32_t value)
@@ -73,8 +88,7 @@ static bool add_xpic(Decoder *d, Event event, uint32_t selector, uint32_t value)
                          "source 0x%x is no tile, expected 0..%d or neutral 0x%x", value,
                          CHIP_TILES - 1, FABRIC_NEUTRAL);
     }
-    add_control(d, selector == 0 ? &d->out->xpic : &d->out->xpic_pair, event, value);
-    return true;
+    return add_control(d, selector == 0 ? &d->out->xpic : &d->out->xpic_pair, event, value);
 }
 
 static bool add_pic(Decoder *d, Event event, uint32_t selector, uint32_t value)
@@ -82,8 +96,7 @@ static bool add_pic(Decoder *d, Event event, uint32_t selector, uint32_t value)
     if (selector != 0 && value > 2) {
         return ROW_FAULT(d, FABRIC_CONTROL_VALUE, "incoming format %u does not exist", value);
     }
-    add_control(d, selector == 0 ? &d->out->pic : &d->out->format, event, value);
-    return true;
+    return add_control(d, selector == 0 ? &d->out->pic : &d->out->format, event, value);
 }
 
 static uint32_t item_bytes(uint32_t sctl)
@@ -103,6 +116,9 @@ static bool add_send(Decoder *d, Event items, bool restarts, uint32_t item, uint
         return ROW_FAULT(d, FABRIC_SEND_CONTINUES,
                          "continues a stream that does not run (directions %u, running %u)", sctl,
                          d->sctl);
+    }
+    if (!is_silent && restarts && d->control >= d->now) {
+        return fault_at_start(d, d->control, d->now);
     }
     if (!is_silent && restarts) {
         *vec_push(list, d->context->arena) =
@@ -184,6 +200,20 @@ static bool decode_send(Decoder *d, uint32_t word)
     return ok;
 }
 
+/* A base is a multiple of 4 of 20 bits, the least that holds SRAM's addresses. */
+static bool check_base(Decoder *d, uint32_t csr, uint32_t value)
+{
+    return (value % 4 == 0 && value < BASE_END) ||
+           ROW_FAULT(d, FABRIC_EXCHANGE_ADDRESS, "%s is 0x%x, expected a multiple of 4 below 0x%x",
+                     csr == CSR_OUTGOING_BASE ? "OUTGOING_BASE" : "INCOMING_BASE", value, BASE_END);
+}
+
+/* X21: what a timed control would set, and the running cursors. */
+static bool is_stream_register(uint32_t csr)
+{
+    return (csr >= CSR_INCOMING_MUX && csr <= CSR_INCOMING_FORMAT) || csr == CSR_OUTGOING_DELTA;
+}
+
 /* put OUTGOING_BASE, mR or put INCOMING_BASE, mR. No control takes effect within [b, b + 13), nor within the `setzi` and
  * other base writes directly before it; those that follow cannot before the write is over. */
 static bool write_base(Decoder *d, uint32_t csr, uint32_t index)
@@ -200,11 +230,11 @@ static bool write_base(Decoder *d, uint32_t csr, uint32_t index)
                          d->quiet, name, d->quiet, d->now + FABRIC_BASE_WRITE_EVENTS);
     }
     uint32_t value = index < 15 ? d->tile->m[index] : 0;
-    if (value % 4 != 0) {
-        return ROW_FAULT(d, FABRIC_EXCHANGE_ADDRESS, "%s 0x%x is no multiple of 4", name, value);
+    if (!check_base(d, csr, value)) {
+        return false;
     }
     if (csr == CSR_INCOMING_BASE) {
-        add_control(d, &d->out->bases, d->now, value);
+        *vec_push(&d->out->bases, d->context->arena) = (FabricControl){d->now, value, d->pc};
     } else {
         d->base = value;
     }
@@ -230,6 +260,9 @@ static bool decode_base_write(Decoder *d, uint32_t word, bool *is_base_write)
         if (!write_base(d, word & 0xff, field(word, 20, 4))) {
             return false;
         }
+    } else if ((word & 0xff0fff00) == 0x43008000 && is_stream_register(word & 0xff)) {
+        return ROW_FAULT(d, FABRIC_RECONFIGURED, "register 0x%x is written inside a row",
+                         word & 0xff);
     } else {
         *is_base_write = false;
         return true;
@@ -292,14 +325,18 @@ static bool check_entry(Decoder *d)
                          "INCOMING_MUX is 0x%x at the start of a phase, not neutral 0x%x",
                          csr[CSR_INCOMING_MUX], FABRIC_NEUTRAL);
     }
+    if (csr[CSR_INCOMING_MUXPAIR] != FABRIC_NEUTRAL) {
+        return ROW_FAULT(d, FABRIC_NEUTRAL_AT_ENTRY,
+                         "INCOMING_MUXPAIR is 0x%x at the start of a phase, not neutral 0x%x",
+                         csr[CSR_INCOMING_MUXPAIR], FABRIC_NEUTRAL);
+    }
     if (csr[CSR_INCOMING_FORMAT] != 0) {
         return ROW_FAULT(d, FABRIC_PAIRED, "paired transfer: INCOMING_FORMAT is %u",
                          csr[CSR_INCOMING_FORMAT]);
     }
-    if (d->base % 4 != 0 || csr[CSR_INCOMING_BASE] % 4 != 0) {
-        return ROW_FAULT(d, FABRIC_EXCHANGE_ADDRESS,
-                         "OUTGOING_BASE 0x%x or INCOMING_BASE 0x%x is no multiple of 4", d->base,
-                         csr[CSR_INCOMING_BASE]);
+    if (!check_base(d, CSR_OUTGOING_BASE, d->base) ||
+        !check_base(d, CSR_INCOMING_BASE, csr[CSR_INCOMING_BASE])) {
+        return false;
     }
     if (d->out->row % 8 != 0) {
         return ROW_FAULT(d, FABRIC_ROW_ADDRESS, "row at 0x%x, expected a multiple of 8",
@@ -346,6 +383,7 @@ bool fabric_decode_row(TileState *tile, const FabricRowContext *context, FabricR
                        .fault = fault,
                        .pc = tile->pc,
                        .base = tile->csr[CSR_OUTGOING_BASE],
+                       .control = -1,
                        .quiet = -1};
     Decoder *d = &decoder;
     uint32_t word;

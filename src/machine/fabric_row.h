@@ -7,7 +7,12 @@ typedef struct FabricMessage {
     Event begin, end;
     uint32_t address; /* byte address of the first item */
     uint32_t pc;
+    uint32_t groups; /* exchange groups that its range touches, a bit a group */
     uint8_t sctl;
+    bool is_forwarded;     /* a word of it is stored earlier in the phase */
+    bool is_overwritten;   /* a word of it is stored over later in the phase */
+    const uint32_t *at;    /* its words */
+    const uint8_t *poison; /* a bit a word; NULL: all defined */
 } FabricMessage;
 VEC(FabricMessage);
 
@@ -30,12 +35,14 @@ typedef struct FabricRow {
     uint32_t return_pc;
     Event end; /* event at which `br m10` issues */
     FabricMessageVec messages;
+    const Event *message_ends;  /* of the messages: what receivers search, in few cache lines */
     FabricControlVec xpic;      /* source of the ordinary mux */
     FabricControlVec xpic_pair; /* source of the pair's mux, XOR bit 1 of the tile's id */
     FabricControlVec pic;       /* pointer: word address relative to INCOMING_BASE */
     FabricControlVec format;    /* of incoming items: 0, or direction of a 64-bit route */
     FabricControlVec bases;     /* writes of INCOMING_BASE, by their first event */
     uint32_t incoming_base;     /* at entry */
+    uint32_t send_groups;       /* of all messages together */
 } FabricRow;
 
 /* What the row word at an address does not tell. */
@@ -44,6 +51,14 @@ typedef struct FabricRowContext {
     bool poison_off;
     Arena *arena; /* of the lists */
 } FabricRowContext;
+
+/* Exchange groups that [begin, end) touches; what lies outside SRAM counts as its next group. */
+static inline uint32_t fabric_groups(uint32_t begin, uint32_t end)
+{
+    begin = begin < SRAM_BASE ? SRAM_BASE : begin >= SRAM_END ? SRAM_END - 1 : begin;
+    end = end > SRAM_END ? SRAM_END : end <= begin ? begin + 1 : end;
+    return (~0u << group_of(begin)) & (~0u >> (31 - group_of(end - 1)));
+}
 
 /* Decodes the row that is called at tile->pc; out->has_row is false when no call stands there. Base writes inside the
  * row change the tile's registers. */

@@ -38,6 +38,7 @@ static inline Bench *bench_create(void)
         tile_create(tile, (PhysTile){(uint16_t)i}, bench->sram + (size_t)i * SRAM_BYTES,
                     bench->poison + (size_t)i * (SRAM_WORDS / 32));
         tile->is_present = true;
+        tile->csr[CSR_INCOMING_MUXPAIR] = FABRIC_NEUTRAL;
     }
     bench->event_zero = 1000;
     bench->threads = 1;
@@ -162,11 +163,104 @@ static inline void bench_words(Bench *bench, int tile, const uint32_t *words, in
     bench_row(bench, tile, &row, -1);
 }
 
+/* Copies of the active tiles, with memory of their own; the others are not looked at by a phase. */
+typedef struct BenchCopy {
+    TileState *tiles;
+    uint8_t *memory;
+} BenchCopy;
+
+static inline BenchCopy bench_copy(const Bench *bench)
+{
+    const size_t tile_bytes = SRAM_BYTES + SRAM_WORDS / 8;
+    size_t count = 0;
+    for (int i = 0; i < CHIP_TILES; i++) {
+        count += bench->is_active[i];
+    }
+    BenchCopy copy = {calloc(CHIP_TILES, sizeof *copy.tiles), malloc(count * tile_bytes + 1)};
+    CHECK(copy.tiles != NULL && copy.memory != NULL);
+    uint8_t *at = copy.memory;
+    for (int i = 0; i < CHIP_TILES; i++) {
+        if (bench->is_active[i]) {
+            TileState *tile = &copy.tiles[i];
+            *tile = bench->tiles[i];
+            tile->sram = memcpy(at, tile->sram, SRAM_BYTES);
+            tile->poison = memcpy(at + SRAM_BYTES, tile->poison, SRAM_WORDS / 8);
+            at += tile_bytes;
+        }
+    }
+    return copy;
+}
+
+static inline void bench_copy_destroy(BenchCopy *copy)
+{
+    free(copy->tiles);
+    free(copy->memory);
+}
+
+/* Both have run; the copy word by word. */
+static inline void bench_compare(const Bench *bench, const BenchCopy *copy)
+{
+    for (int i = 0; i < CHIP_TILES; i++) {
+        const TileState *a = &bench->tiles[i], *b = &copy->tiles[i];
+        if (bench->is_active[i]) {
+            CHECK_EQ_INT(a->cycle, b->cycle);
+            CHECK_EQ_INT(a->pc, b->pc);
+            CHECK(memcmp(a->m, b->m, sizeof a->m) == 0);
+            CHECK(memcmp(a->csr, b->csr, sizeof a->csr) == 0);
+            CHECK(memcmp(a->sram, b->sram, SRAM_BYTES) == 0);
+            CHECK(memcmp(a->poison, b->poison, SRAM_WORDS / 8) == 0);
+        }
+    }
+}
+
+/* Runs the phase word by word as well (fabric_words.c): the same memory and clocks, or the same category of fault, and the fault's
+ * name among those met. True when it ends well; *same_name: both report the same fault, or none. */
+static inline bool bench_run_both(Bench *bench, Fabric *fabric, bool *same_name)
+{
+    BenchCopy copy = bench_copy(bench);
+    int64_t words;
+    Fault fault = {0};
+    bool ok = fabric_run_phase(fabric, bench->tiles, bench->is_active, bench->event_zero,
+                               &bench->stored_words, &bench->fault);
+    fabric_set_words(fabric, true);
+    bool same = fabric_run_phase(fabric, copy.tiles, bench->is_active, bench->event_zero, &words,
+                                 &fault) == ok;
+    if (same && ok) {
+        bench_compare(bench, &copy);
+        same = words == bench->stored_words;
+    } else if (same) {
+        same =
+            bench->fault.category == fault.category &&
+            (strcmp(bench->fault.name, fault.name) == 0 || fabric_met(fabric, bench->fault.name));
+    }
+    if (!same) {
+        fprintf(stderr, "in bulk: %s tile %u event %d %s\nby words: %s tile %u event %d %s\n",
+                ok ? "no fault" : bench->fault.name, (unsigned)bench->fault.tile.id,
+                (int)(bench->fault.cycle - bench->event_zero), bench->fault.detail,
+                fault.name == NULL ? "no fault" : fault.name, (unsigned)fault.tile.id,
+                (int)(fault.cycle - bench->event_zero), fault.detail);
+    }
+    CHECK(same);
+    *same_name = ok || strcmp(bench->fault.name, fault.name) == 0;
+    fabric_set_words(fabric, false);
+    bench_copy_destroy(&copy);
+    return ok;
+}
+
+enum { BENCH_BOTH_TILES = 32 }; /* at most: copies take time */
+
 static inline bool bench_run(Bench *bench)
 {
     Fabric *fabric = fabric_create(bench->threads, bench->idle_source_allowed, false);
-    bool ok = fabric_run_phase(fabric, bench->tiles, bench->is_active, bench->event_zero,
-                               &bench->stored_words, &bench->fault);
+    int active = 0;
+    bool same_name;
+    for (int i = 0; i < CHIP_TILES; i++) {
+        active += bench->is_active[i];
+    }
+    bool ok = active <= BENCH_BOTH_TILES
+                  ? bench_run_both(bench, fabric, &same_name)
+                  : fabric_run_phase(fabric, bench->tiles, bench->is_active, bench->event_zero,
+                                     &bench->stored_words, &bench->fault);
     fabric_destroy(fabric);
     if (!ok) {
         CHECK(bench->fault.detail[0] != '\0');

@@ -267,7 +267,9 @@ static void words(void)
         {0x70100640, "SEND_CONTINUES", FAULT_UNKNOWN},  /* sendpic, nothing running */
         {0x70000009, "SEND_DELTA", FAULT_UNKNOWN},      /* sendoff with delta 1 */
         {0x78000004, "SEND_DIRECTION", FAULT_UNKNOWN},  /* 64-bit items, no direction */
-        {0x430080a0, "ROW_WORD", FAULT_ILLEGAL},        /* put INCOMING_MUX, m0 */
+        {0x430080a0, "RECONFIGURED", FAULT_ILLEGAL},    /* put INCOMING_MUX, m0 */
+        {0x430080a3, "RECONFIGURED", FAULT_ILLEGAL},    /* put INCOMING_FORMAT, m0 */
+        {0x430080a8, "RECONFIGURED", FAULT_ILLEGAL},    /* put OUTGOING_DELTA, m0 */
         {0x433080a4, "BASE_POISON", FAULT_POISON},      /* put INCOMING_BASE, m3 */
         {0x433080a7, "BASE_POISON", FAULT_POISON},      /* put OUTGOING_BASE, m3 */
         {0x430080a6, "ROW_WORD", FAULT_ILLEGAL},        /* put INCOMING_DCOUNT, m0 */
