@@ -305,8 +305,23 @@ static bool decode_fault(Exec *x, const Op *op)
     return EXEC_FAULT(x, fault_name(op->imm), "word 0x%08x", word);
 }
 
+/* X22: has no worker been launched since the last row ended? */
+static bool is_behind_exchange(const TileState *tile)
+{
+    bool is_behind = tile->exchange_end > 0;
+    for (int i = 0; i < CHIP_WORKERS; i++) {
+        is_behind = is_behind && tile->worker[i].start_cycle < tile->exchange_end;
+    }
+    return is_behind;
+}
+
 static bool trap(Exec *x, const Op *op)
 {
+    if (x->worker == NULL && is_behind_exchange(x->tile)) {
+        return EXEC_FAULT(x, "TRAP_LOST",
+                          "trap %d, and no worker call since the row that ended at %lld", op->imm,
+                          (long long)x->tile->exchange_end);
+    }
     return EXEC_FAULT(x, "TRAP", "trap %d", op->imm);
 }
 

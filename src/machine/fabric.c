@@ -278,6 +278,7 @@ static void return_from_row(TileState *tile, const FabricRow *program, Cycles ev
         return;
     }
     tile->cycle += program->end;
+    tile->exchange_end = tile->cycle;
     tile->pc = program->return_pc;
     tile->m[LINK_REGISTER] = program->return_pc;
     tile->m_poison &= (uint16_t) ~(1u << LINK_REGISTER);

@@ -327,6 +327,7 @@ Machine *machine_create(const MachineOptions *options)
     }
     machine->fabric = fabric_create(machine->options.threads, options->idle_source_allowed,
                                     !tracks_poison(machine));
+    fabric_set_words(machine->fabric, options->fabric_words);
     return machine;
 }
 

@@ -59,6 +59,8 @@ typedef struct MachineOptions {
         absent_tiles_answer; /* tests: tiles without an image count as arrived at every internal sync */
     bool
         idle_source_allowed; /* tests: listening to a source that sends nothing is no fault (decisions.md B) */
+    bool
+        fabric_words; /* tests: exchange phases run word by word (fabric_words.c): slow, the same results */
     MachineVectors vectors; /* tests */
     bool
         is_interleaved; /* tests: workers of a runall issue by turns, not one after another; without the

@@ -385,7 +385,8 @@ static bool synchronise(Exec *x, const Op *op)
             return EXEC_FAULT(x, "SYNC_WHILE_ANSWERED", "sync %d", op->imm);
         }
         if (is_worker_active(tile, x->cycle)) {
-            return EXEC_FAULT(x, "WORKERS_ACTIVE", "sync %d", op->imm);
+            return EXEC_FAULT(x, "WORKERS_ACTIVE", "%ssync %d",
+                              op->imm == FLAG_TEXCH_SYNCZONE_INTERNAL ? "X15: " : "", op->imm);
         }
         tile->stop =
             op->imm == FLAG_TEXCH_SYNCZONE_INTERNAL ? TILE_STOP_SYNC_INTERNAL : TILE_STOP_SYNC_HOST;

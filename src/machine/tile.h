@@ -57,7 +57,8 @@ typedef struct TileState {
     struct AmpCache
         *weights; /* the coefficients as numbers (amp.h), private to the AMP executors */
     uint64_t cwei_poison;
-    bool sans_pending; /* `sans 0` executed, barrier not yet passed */
+    bool sans_pending;   /* `sans 0` executed, barrier not yet passed */
+    Cycles exchange_end; /* of the last row; 0: none yet */
     WorkerState worker[CHIP_WORKERS];
     Cycles slot_free[CHIP_WORKERS]; /* when the supervisor may use the slot again */
     TileStop stop;

@@ -243,6 +243,84 @@ static void deadlocks(void)
     machine_destroy(machine);
 }
 
+/* One phase; then `runall` of a worker that only exits when `calls`, and a trap. */
+static Program trapping_program(bool calls)
+{
+    Program program = start_up();
+    put(&program, SYNC | 7);
+    put(&program, SYNC | 3);
+    put(&program, 0x18a00000u | ROW / 4);
+    if (calls) {
+        put(&program, 0x19800000u | (ENTRY + 0x400)); /* setzi m8 */
+        put(&program, isa_word(INSN_runall_mmmn_zi, 8, 15, 0, 0));
+        put(&program, SYNC | 2);
+    }
+    put(&program, 0x41801000u);
+    return program;
+}
+
+/* X22, and a tile that is no part of an exchange may trap. */
+static void traps(void)
+{
+    for (int calls = 0; calls < 2; calls++) {
+        Machine *machine = small_machine(0);
+        Program program = trapping_program(calls != 0);
+        uint32_t leave = isa_word(INSN_exitz_mmmn, 15, 0, 0, 0);
+        load(machine, receiver, &program);
+        machine_load_tile(machine, receiver, ENTRY + 0x400, &leave, sizeof leave, 0);
+        (void)load_rows(machine, sender, receiver, 7);
+        must_stop(machine, MACHINE_STOP_HOST);
+        fill(machine, sender, 7, 1);
+        must_stop(machine, MACHINE_STOP_FAULT);
+        CHECK_CSTR(machine_fault(machine)->name, calls != 0 ? "TRAP" : "TRAP_LOST");
+        CHECK_EQ_INT(machine_fault(machine)->tile.id, receiver.id);
+        machine_destroy(machine);
+    }
+}
+
+/* Two phases. There is no exit barrier: each tile goes on when its own row ends, and the next barrier waits for the last of them. Who
+ * takes no part in the first phase may take part in the second. */
+static void rows_end_one_by_one(void)
+{
+    Cycles clocks[2][4];
+    for (int by_words = 0; by_words < 2; by_words++) {
+        MachineOptions options = {
+            .threads = 2, .absent_tiles_answer = true, .fabric_words = by_words != 0};
+        Machine *machine = machine_create(&options);
+        Program active = start_up(), late = start_up();
+        put(&active, SYNC | 7);
+        put(&active, SYNC | 3);
+        put(&active, 0x18a00000u | ROW / 4);
+        put(&active, SYNC | 3);
+        put(&active, SYNC | 7);
+        put(&late, SYNC | 7);
+        put(&late, SANS | 0);
+        put(&late, SYNC | 1);
+        put(&late, SYNC | 3); /* no call: a barrier and nothing more */
+        put(&late, SYNC | 7);
+        load(machine, sender, &active);
+        load(machine, receiver, &active);
+        load(machine, bystander, &late);
+        Event end = load_rows(machine, sender, receiver, 7);
+        must_stop(machine, MACHINE_STOP_HOST);
+        fill(machine, sender, 7, 33);
+        must_stop(machine, MACHINE_STOP_HOST);
+        expect(machine, receiver, 7, 33);
+        MachineCounters counters = machine_counters(machine);
+        CHECK_EQ_INT(counters.phases, 2);
+        /* All leave the second barrier together, behind the receiver, whose row is the longest. */
+        CHECK_EQ_INT(machine_tile_cycles(machine, sender), machine_tile_cycles(machine, receiver));
+        CHECK_EQ_INT(machine_tile_cycles(machine, sender), machine_tile_cycles(machine, bystander));
+        CHECK(counters.host_arrival - counters.host_release > 2 * PHASE_COST_DEFAULT + end);
+        clocks[by_words][0] = machine_tile_cycles(machine, sender);
+        clocks[by_words][1] = machine_tile_cycles(machine, receiver);
+        clocks[by_words][2] = machine_tile_cycles(machine, bystander);
+        clocks[by_words][3] = counters.exchanged_words;
+        machine_destroy(machine);
+    }
+    CHECK(memcmp(clocks[0], clocks[1], sizeof clocks[0]) == 0);
+}
+
 static void limits(void)
 {
     MachineOptions options = {.threads = 1, .absent_tiles_answer = true};
@@ -392,5 +470,5 @@ static void threads_do_not_matter(void)
     machine_destroy(machine[1]);
 }
 
-TEST_MAIN(runs_phases, faults_in_a_row, deadlocks, limits, memory, loads_a_package,
-          threads_do_not_matter)
+TEST_MAIN(runs_phases, faults_in_a_row, deadlocks, traps, rows_end_one_by_one, limits, memory,
+          loads_a_package, threads_do_not_matter)
