@@ -268,6 +268,22 @@ static inline bool bench_run(Bench *bench)
     return ok;
 }
 
+/* tile < 0: any. */
+static inline void bench_must_fault(Bench *bench, const char *name, FaultCategory category,
+                                    int tile)
+{
+    bool ok = bench_run(bench);
+    if (ok || strcmp(bench->fault.name, name) != 0) {
+        fprintf(stderr, "expected fault %s, got %s: %s\n", name, ok ? "none" : bench->fault.name,
+                ok ? "" : bench->fault.detail);
+        exit(1);
+    }
+    CHECK_EQ_INT(bench->fault.category, category);
+    if (tile >= 0) {
+        CHECK_EQ_INT(bench->fault.tile.id, tile);
+    }
+}
+
 static inline void bench_must_run(Bench *bench)
 {
     if (!bench_run(bench)) {

@@ -58,14 +58,7 @@ static void runs(Bench *bench)
 
 static void faults(Bench *bench, const char *name, FaultCategory category, int tile)
 {
-    bool ok = bench_run(bench);
-    if (ok || strcmp(bench->fault.name, name) != 0) {
-        fprintf(stderr, "expected fault %s, got %s: %s\n", name, ok ? "none" : bench->fault.name,
-                ok ? "" : bench->fault.detail);
-        exit(1);
-    }
-    CHECK_EQ_INT(bench->fault.category, category);
-    CHECK_EQ_INT(bench->fault.tile.id, tile);
+    bench_must_fault(bench, name, category, tile);
     CHECK_EQ_INT(bench->fault.context, -1);
     /* A phase that faults stores nothing. */
     CHECK(bench_is_poison(bench, D_TILE, TO));

@@ -82,13 +82,7 @@ static void two_members(void)
 
 static void faults(Bench *bench, const char *name)
 {
-    bool ok = bench_run(bench);
-    if (ok || strcmp(bench->fault.name, name) != 0) {
-        fprintf(stderr, "expected fault %s, got %s: %s\n", name, ok ? "none" : bench->fault.name,
-                ok ? "" : bench->fault.detail);
-        exit(1);
-    }
-    CHECK_EQ_INT(bench->fault.category, FAULT_ILLEGAL);
+    bench_must_fault(bench, name, FAULT_ILLEGAL, -1);
     bench_destroy(bench);
 }
 

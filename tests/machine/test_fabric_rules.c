@@ -22,14 +22,7 @@ enum {
 
 static void faults(Bench *bench, const char *name, FaultCategory category, int tile)
 {
-    bool ok = bench_run(bench);
-    if (ok || strcmp(bench->fault.name, name) != 0) {
-        fprintf(stderr, "expected fault %s, got %s: %s\n", name, ok ? "none" : bench->fault.name,
-                ok ? "" : bench->fault.detail);
-        exit(1);
-    }
-    CHECK_EQ_INT(bench->fault.category, category);
-    CHECK_EQ_INT(bench->fault.tile.id, tile);
+    bench_must_fault(bench, name, category, tile);
     bench_destroy(bench);
 }
 
