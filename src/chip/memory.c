@@ -52,12 +52,17 @@ AddrRange group_range(int group)
     return (AddrRange){begin, begin + PAIR_BYTES};
 }
 
+uint32_t groups_of(uint32_t begin, uint32_t end)
+{
+    if (begin >= end) {
+        return 0;
+    }
+    return ~0u << group_of(begin) & ~0u >> (31 - group_of(end - 1));
+}
+
 bool ranges_share_group(AddrRange a, AddrRange b)
 {
-    if (a.begin >= a.end || b.begin >= b.end) {
-        return false;
-    }
-    return group_of(a.begin) <= group_of(b.end - 1) && group_of(b.begin) <= group_of(a.end - 1);
+    return (groups_of(a.begin, a.end) & groups_of(b.begin, b.end)) != 0;
 }
 
 bool range_in_sram(uint32_t address, uint32_t bytes)

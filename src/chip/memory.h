@@ -35,6 +35,8 @@ Element element_of(uint32_t address);
  * region 1 (13..25). */
 int group_of(uint32_t address);
 AddrRange group_range(int group);
+/* Exchange groups that [begin, end) touches, a bit a group; none when it is empty. It lies inside SRAM. */
+uint32_t groups_of(uint32_t begin, uint32_t end);
 /* True if two half-open ranges touch a common group. Empty ranges touch none. */
 bool ranges_share_group(AddrRange a, AddrRange b);
 bool range_in_sram(uint32_t address, uint32_t bytes);

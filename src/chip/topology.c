@@ -60,6 +60,12 @@ PhysTile partner_of(PhysTile tile)
     return (PhysTile){(uint16_t)(tile.id ^ 2)};
 }
 
+int phys_spine_place(PhysTile tile)
+{
+    Place place = place_of(tile);
+    return place.folded << 2 | place.half << 1 | place.side;
+}
+
 int phys_row(PhysTile tile)
 {
     return tile.id >> 6;

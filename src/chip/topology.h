@@ -24,6 +24,9 @@ Tile tile_of(PhysTile tile);
 PhysTile partner_of(PhysTile tile);
 /* R: bits 10:6. */
 int phys_row(PhysTile tile);
+/* Place of a tile's column along the spine, 0..31. Between senders of one place T differs by twice the difference of their rows
+ * at every receiver (formula 2.4); between neighbouring places by the same amount at almost all. */
+int phys_spine_place(PhysTile tile);
 /* Send-control direction bit (1 or 2) that must be set for `d` to see a word of `s`. */
 int direction_of(PhysTile s, PhysTile d);
 /* T(s,d) in events; may be negative. */

@@ -94,8 +94,7 @@ static uint32_t mask_of(uint32_t address, uint32_t words)
     if (!range_in_sram(address, 4 * words)) {
         return 0;
     }
-    int first = group_of(address), last = group_of(address + 4 * words - 1);
-    return (uint32_t)((1ull << (last + 1)) - (1ull << first));
+    return groups_of(address, address + 4 * words);
 }
 
 /* Of longer loops only so many iterations are looked at: bounds get weaker and stay valid. */
@@ -350,7 +349,9 @@ static isize first_message(const ExchangeMessageVec *messages, int32_t transfer)
 static void phase_bounds(const ExchangeProblem *problem, const ExchangePhase *phase,
                          const ExchangeMessageVec *messages, Arena scratch, ExchangeBounds *out)
 {
-    *out = (ExchangeBounds){0};
+    if (messages == NULL) {
+        *out = (ExchangeBounds){0};
+    }
     if (phase->transfer_count == 0) {
         return;
     }
@@ -361,6 +362,13 @@ static void phase_bounds(const ExchangeProblem *problem, const ExchangePhase *ph
         is_pairable = is_pairable || facts[i].may_pair;
     }
     BoundPhase bound = {problem, phase, facts, chain_is_needed(problem, phase, scratch)};
+    if (messages != NULL) {
+        isize first = first_message(messages, phase->transfer_first);
+        isize end = first_message(messages, phase->transfer_first + phase->transfer_count);
+        BoundItemVec items = message_items(&messages->at[first], end - first, &scratch);
+        out->chosen = items_bound(&bound, &items, scratch);
+        return;
+    }
     find_loads(&bound, scratch, out);
     BoundItemVec items = whole_items(&bound, false, &scratch);
     out->ordinary = items_bound(&bound, &items, scratch);
@@ -368,12 +376,6 @@ static void phase_bounds(const ExchangeProblem *problem, const ExchangePhase *ph
     if (is_pairable) {
         items = whole_items(&bound, true, &scratch);
         out->paired = items_bound(&bound, &items, scratch);
-    }
-    if (messages != NULL) {
-        isize first = first_message(messages, phase->transfer_first);
-        isize end = first_message(messages, phase->transfer_first + phase->transfer_count);
-        items = message_items(&messages->at[first], end - first, &scratch);
-        out->chosen = items_bound(&bound, &items, scratch);
     }
 }
 

@@ -1,5 +1,6 @@
 /* Messages, endpoints and lanes of a phase (exchange.md 3.2, 5, 8; exchange-scheduling.md 4.8). */
 #include "exchange/phase.h"
+#include <string.h>
 
 enum {
     PAIRED_ITEMS_MIN = 3, /* with 2 items format-off meets the pointer (exchange.md 5) */
@@ -37,9 +38,8 @@ static bool is_early(PhysTile s, PhysTile d)
 
 /* Loopback: would the sender's own controls take effect where its send starts or one event behind (X6)? Only the end of the
  * source window can; the pointer comes D(s, s) > 1 events later. */
-static bool collides_with_itself(PhysTile s, Event source_delay, Event items)
+static bool collides_with_itself(Event source_delay, Event items)
 {
-    (void)s;
     Event end = source_delay + items;
     return end == 0 || end == 1;
 }
@@ -59,7 +59,7 @@ static bool may_send_paired(const ExchangeProblem *problem, const ExchangeTransf
         if (items == FABRIC_POINTER_DELAY - 1 + row || items == FABRIC_POINTER_DELAY + 1 + row) {
             return false; /* neutral meets format-on or the pointer */
         }
-        if (d.id == t->source.id && collides_with_itself(d, early_time(t->source, d) + 1, items)) {
+        if (d.id == t->source.id && collides_with_itself(early_time(t->source, d) + 1, items)) {
             return false;
         }
     }
@@ -80,7 +80,7 @@ static Cut cut_transfer(const ExchangeProblem *problem, const ExchangeTransfer *
         }
     }
     if (is_receiver(problem, t, t->source) &&
-        collides_with_itself(t->source, time_to_mux(t->source, t->source) + 1, (Event)t->words)) {
+        collides_with_itself(time_to_mux(t->source, t->source) + 1, (Event)t->words)) {
         return (Cut){false, (int32_t)t->words / 2};
     }
     return (Cut){false, 0};
@@ -92,7 +92,8 @@ static uint32_t source_groups(const ExchangeProblem *problem, const ExchangeTran
     uint32_t groups = 0;
     int32_t count = t->move == 0 ? 1 : problem->moves.at[t->move].count;
     for (int32_t i = 0; i < count; i++) {
-        groups |= groups_of(t->address + (uint32_t)move_offset(problem, t->move, i), 4 * t->words);
+        uint32_t address = t->address + (uint32_t)move_offset(problem, t->move, i);
+        groups |= groups_of(address, address + 4 * t->words);
     }
     return groups;
 }
@@ -101,7 +102,6 @@ static uint32_t source_groups(const ExchangeProblem *problem, const ExchangeTran
 
 typedef struct Builder {
     Phase *phase;
-    Arena *arena;
     int32_t lane_of[CHIP_TILES]; /* 1 + lane; 0: none */
 } Builder;
 
@@ -151,7 +151,7 @@ static void add_message(Builder *b, int32_t transfer, uint32_t word_first, uint3
                                .message = phase->message_count - 1,
                                .direction = (uint8_t)direction,
                                .source_delay = time + 1,
-                               .groups = groups_of(address, 4 * words),
+                               .groups = groups_of(address, address + 4 * words),
                                .address = address,
                                .is_early = is_paired && is_early(t->source, to->tile)};
         Lane *receiver = &phase->lanes[endpoint->lane];
@@ -165,32 +165,23 @@ static void add_message(Builder *b, int32_t transfer, uint32_t word_first, uint3
 
 static bool has_equal_offsets(const ExchangeProblem *problem, int32_t a, int32_t b)
 {
-    int32_t count = problem->moves.at[a].count;
-    if (count != problem->moves.at[b].count || a == 0 || b == 0) {
-        return a == b;
-    }
-    for (int32_t i = 0; i < count; i++) {
-        if (move_offset(problem, a, i) != move_offset(problem, b, i)) {
-            return false;
-        }
-    }
-    return true;
+    const ExchangeMove *x = &problem->moves.at[a], *y = &problem->moves.at[b];
+    return x->count == y->count &&
+           memcmp(&problem->offsets.at[x->first], &problem->offsets.at[y->first],
+                  (size_t)x->count * sizeof(ExchangeOffset)) == 0;
 }
 
 int32_t *moves_merge(const ExchangeProblem *problem, Arena *arena)
 {
-    int32_t count = (int32_t)problem->moves.len;
-    int32_t *same = arena_array(arena, int32_t, count + 1); /* move 0 is there without a list */
+    int32_t count = (int32_t)max_i64(problem->moves.len, 1) - 1; /* move 0 has no list */
+    int32_t *same = arena_array(arena, int32_t, count + 1);
     Arena scratch = *arena;
     SortKey *order = arena_array(&scratch, SortKey, count);
     for (int32_t i = 0; i < count; i++) {
-        const ExchangeMove *move = &problem->moves.at[i];
-        uint64_t hash = (uint64_t)move->count;
-        for (int32_t k = 0; k < move->count; k++) {
-            hash = (hash ^ (uint32_t)move_offset(problem, i, k)) * 0x9e3779b97f4a7c15u;
-            hash ^= hash >> 29;
-        }
-        order[i] = (SortKey){i == 0 ? 0 : hash, (uint32_t)i};
+        const ExchangeMove *move = &problem->moves.at[i + 1];
+        isize bytes = move->count * (isize)sizeof(ExchangeOffset);
+        order[i] =
+            (SortKey){hash64_of(&problem->offsets.at[move->first], bytes, 0), (uint32_t)i + 1};
     }
     sort_keys(order, count, scratch); /* stable: the first of equal ones leads */
     int32_t first = 0;
@@ -291,7 +282,7 @@ Phase phase_build(const ExchangeProblem *problem, int32_t index, bool is_paired,
     phase.endpoints = arena_array(arena, Endpoint, endpoints);
     phase.message_of = arena_array(arena, int32_t, count + 1);
     phase.lanes = arena_array(arena, Lane, CHIP_TILES);
-    Builder builder = {.phase = &phase, .arena = arena};
+    Builder builder = {.phase = &phase};
     for (int32_t i = 0; i < count; i++) {
         const ExchangeTransfer *t = &problem->transfers.at[source->transfer_first + i];
         uint32_t groups = source_groups(problem, t);
@@ -310,12 +301,25 @@ Phase phase_build(const ExchangeProblem *problem, int32_t index, bool is_paired,
     return phase;
 }
 
-void phase_reserve(Phase *phase, Event events, Arena *arena)
+bool phase_reserve(Phase *phase, int64_t events, Arena *arena)
 {
     enum { SLACK = FABRIC_MESSAGE_WORDS_MAX + 1024 };
+    if (events > EVENTS_MAX) {
+        return false;
+    }
     phase->capacity = (Event)align_up(events, EVENTS_A_BLOCK);
     isize blocks = (phase->capacity + SLACK) / EVENTS_A_BLOCK + 1;
     isize group_words = (phase->capacity + EVENTS_A_BLOCK + EVENTS_A_BLOCK - 1) / EVENTS_A_BLOCK;
+    isize group_slack = SLACK / EVENTS_A_BLOCK + 2;
+    isize bytes = 0;
+    for (int32_t i = 0; i < phase->lane_count; i++) {
+        isize groups = __builtin_popcount(phase->lanes[i].conflict);
+        bytes += (blocks + 1) * (isize)sizeof(Block) + (phase->capacity + SLACK) * 4 +
+                 2 * 8 * (groups * group_words + group_slack);
+    }
+    if (bytes > PHASE_BYTES_MAX || bytes > (arena->end - arena->at) / ROOM_PART) {
+        return false;
+    }
     for (int32_t i = 0; i < phase->lane_count; i++) {
         Lane *lane = &phase->lanes[i];
         lane->blocks = arena_alloc(arena, blocks * (isize)sizeof(Block), sizeof(Block));
@@ -323,9 +327,9 @@ void phase_reserve(Phase *phase, Event events, Arena *arena)
         lane->used = 0;
         isize groups = __builtin_popcount(lane->conflict);
         if (groups > 0) {
-            isize slack = SLACK / EVENTS_A_BLOCK + 2;
-            lane->reads = arena_array(arena, uint64_t, groups * group_words + slack);
-            lane->writes = arena_array(arena, uint64_t, groups * group_words + slack);
+            lane->reads = arena_array(arena, uint64_t, groups * group_words + group_slack);
+            lane->writes = arena_array(arena, uint64_t, groups * group_words + group_slack);
         }
     }
+    return true;
 }

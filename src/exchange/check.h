@@ -85,8 +85,6 @@ static inline const ExchangeTransfer *check_transfer_of(const Check *check, int3
 }
 /* The entry of a message at its sender (exchange.md 5, 8). */
 CheckEntry check_entry_of(const Check *check, int32_t message);
-/* Bit mask of the exchange groups of a non-empty range in SRAM. */
-uint32_t check_groups(uint32_t begin, uint32_t end);
 
 /* Shape of problem and schedule: every index is in range, messages tile transfers, rows are in order, do not overlap and
  * keep the budget. Fills the tables of `check` (check_shape.c). */

@@ -224,7 +224,7 @@ bool check_shape(Check *check, Arena *arena, Error *err)
                              "X11: rows in 0x%x..0x%x, fetchable are 0x%x..0x%x", rows.begin,
                              rows.end, SRAM_BASE, SRAM_REGION1);
         }
-        check->row_groups = check_groups(rows.begin, rows.end);
+        check->row_groups = groups_of(rows.begin, rows.end);
     }
     return shape_moves(check, arena, err) && shape_phases(check, err) &&
            shape_messages(check, arena, err) && shape_rows(check, arena, err) &&

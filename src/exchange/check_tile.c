@@ -3,12 +3,6 @@
  */
 #include "exchange/check.h"
 
-uint32_t check_groups(uint32_t begin, uint32_t end)
-{
-    int first = group_of(begin), last = group_of(end - 1);
-    return (2u << last) - (1u << first);
-}
-
 /* Groups of `bytes` from `address` on, in all iterations of a move. X14 where they are not usable. */
 static bool collect_groups(const CheckTile *tile, uint32_t address, uint32_t bytes, int32_t move,
                            bool is_paired, Event event, int32_t message, uint32_t *groups)
@@ -28,7 +22,7 @@ static bool collect_groups(const CheckTile *tile, uint32_t address, uint32_t byt
         if (at < SRAM_BASE || at + bytes > SRAM_END) {
             return check_tile_broken(tile, "X14", event, message, "range leaves SRAM");
         }
-        *groups |= check_groups((uint32_t)at, (uint32_t)at + bytes);
+        *groups |= groups_of((uint32_t)at, (uint32_t)at + bytes);
     }
     return (*groups & tile->check->row_groups) == 0 ||
            check_tile_broken(tile, "X10", event, message,

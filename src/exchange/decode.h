@@ -1,4 +1,4 @@
-/* Private to exchange: which words of a row hold the item address of a send, for the checker of patches. */
+/* Private to exchange: which words of a row hold the item address of a send. Solver and checker share the decoder. */
 #pragma once
 #include "exchange/exchange.h"
 

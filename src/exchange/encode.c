@@ -259,7 +259,6 @@ static void write_piece(const Piece *piece, RowWordVec *out, Arena *arena)
 static void add_base(Encoder *encoder, const RowBase *base)
 {
     enum { INCOMING_REGISTER = 8, MOVING_REGISTER = 6, ZERO_REGISTER = 15 };
-    enum { INCOMING_BASE = 0xa4, OUTGOING_BASE = 0xa7 }; /* CSRs, exchange.md 6.1 */
     if (base->sets_incoming) {
         add_piece(encoder, (Piece){.kind = PIECE_WORD,
                                    .events = 1,
@@ -267,29 +266,14 @@ static void add_base(Encoder *encoder, const RowBase *base)
                                                      base->incoming, 0, 0)});
         add_piece(encoder, (Piece){.kind = PIECE_WORD,
                                    .events = FABRIC_BASE_WRITE_EVENTS,
-                                   .value = isa_word(INSN_put_mmmn_zi, INCOMING_BASE,
+                                   .value = isa_word(INSN_put_mmmn_zi, CSR_INCOMING_BASE,
                                                      INCOMING_REGISTER, 0, 0)});
     }
     int from = base->is_moving ? MOVING_REGISTER : ZERO_REGISTER;
-    add_piece(encoder,
-              (Piece){.kind = PIECE_WORD,
-                      .events = FABRIC_BASE_WRITE_EVENTS,
-                      .value = isa_word(INSN_put_mmmn_zi, OUTGOING_BASE, (uint32_t)from, 0, 0)});
-}
-
-Event row_word_events(uint32_t word)
-{
-    Insn insn = isa_decode(word, 0, LANE_MAIN, CONTEXT_SUPERVISOR);
-    switch (insn.code) {
-    case INSN_setzi_mmmn_zi:
-        return 1;
-    case INSN_put_mmmn_zi:
-        return FABRIC_BASE_WRITE_EVENTS;
-    case INSN_br_mmmn:
-        return 0;
-    default:
-        return (Event)insn.operand[0] + 1;
-    }
+    add_piece(encoder, (Piece){.kind = PIECE_WORD,
+                               .events = FABRIC_BASE_WRITE_EVENTS,
+                               .value = isa_word(INSN_put_mmmn_zi, CSR_OUTGOING_BASE,
+                                                 (uint32_t)from, 0, 0)});
 }
 
 bool row_encode_noting(const RowScript *script, RowWordVec *out, Arena *arena, EventVec *failed)

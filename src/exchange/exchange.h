@@ -79,7 +79,7 @@ typedef struct Row {
                        Rows of one tile that have equal words may share them. */
     Event end; /* events until `br m10` */
     int32_t
-        move; /* != 0: OUTGOING_BASE at entry = m6 = offset of the iteration - least offset (row_base) */
+        move; /* != 0: OUTGOING_BASE at entry = m6 = offset of the iteration - least offset (move_least) */
     int32_t patch_first,
         patch_count; /* Schedule.patches: words that are written before every iteration */
 } Row;
@@ -103,14 +103,14 @@ typedef enum BoundKind {
     BOUND_RECEIVE, /* receive lane of a tile, with the receive pipeline */
     BOUND_CHAIN,   /* forwarding: messages that wait for each other */
     BOUND_ISSUE,   /* a tile's row has more instructions than events */
-    BOUND_CLIQUE,  /* multicasts of which any two share a receiver */
+    BOUND_CLIQUE,  /* messages that use one memory group of a tile: any two exclude each other */
     BOUND_KIND_COUNT,
 } BoundKind;
 
 typedef struct ExchangeBound {
     Event events;
     BoundKind kind;
-    PhysTile tile; /* that binds; of a clique: a sender; of a chain: the last receiver */
+    PhysTile tile; /* that binds; of a chain: one that it passes */
 } ExchangeBound;
 
 /* Of one phase. `chosen` is for the widths of a schedule; the others for all transfers 32 bits wide, and for every transfer
@@ -127,6 +127,7 @@ typedef struct Schedule {
     RowVec rows; /* sorted by (phase, physical tile); only tiles that send or receive */
     RowWordVec words;
     RowPatchVec patches;
+    double host_encode_seconds; /* part of the solving time; measured, not a result */
 } Schedule;
 
 typedef enum ExchangeWidth {
@@ -137,7 +138,7 @@ typedef enum ExchangeWidth {
 
 typedef struct ExchangeOptions {
     int threads;
-    bool is_compact; /* smallest rows before the shortest horizon */
+    bool is_compact; /* least largest row, then least row bytes, then the shortest horizon */
     int32_t
         stream_words; /* != 0: waves of that many words a stream (exchange.md 8, chunked streams) */
     ExchangeWidth width;
@@ -153,7 +154,8 @@ bool exchange_solve(const ExchangeProblem *problem, const ExchangeOptions *optio
  * transfer and provenance. `threads` only divides the work. */
 bool exchange_check(const ExchangeProblem *problem, const Schedule *schedule, int threads,
                     Arena scratch, Error *err);
-/* Lower bounds of every phase. `chosen` follows the messages' widths when `messages` is not NULL, else the ordinary ones. */
+/* Lower bounds of every phase. Without messages `chosen` is the ordinary one; with messages it follows their widths, and only
+ * `chosen` is written. */
 void exchange_bounds(const ExchangeProblem *problem, const ExchangeMessageVec *messages,
                      int threads, Arena scratch, ExchangeBounds *out);
 void exchange_print(Writer *writer, const ExchangeProblem *problem, const Schedule *schedule);

@@ -13,12 +13,6 @@ enum {
     GROUP_PAD = 64, /* events in front of a group's bitmap: reads begin before event 0 */
 };
 
-uint32_t groups_of(uint32_t address, uint32_t bytes)
-{
-    int first = group_of(address), last = group_of(address + bytes - 1);
-    return (uint32_t)((2ull << last) - (1ull << first));
-}
-
 /* --- bits ----------------------------------------------------------------------------------------------------------- */
 
 /* 64 bits from `at` on; words are `stride` apart. */
@@ -250,12 +244,11 @@ static Event last_start(const Phase *phase, const Message *m)
     return phase->capacity - m->tail - 2 * EVENTS_A_BLOCK;
 }
 
-Event phase_earliest(const Phase *phase, int32_t message, Event from, Event limit)
+Event phase_earliest(const Phase *phase, int32_t message, Event from)
 {
     const Message *m = &phase->messages[message];
     Event at = least_start(phase, m), last = last_start(phase, m);
     at = from > at ? from : at;
-    last = limit - 1 < last ? limit - 1 : last;
     while (at <= last) {
         Event skip;
         uint64_t open = phase_open(phase, m, at, &skip);

@@ -59,7 +59,7 @@ static bool place_those(Phase *phase, const SortKey *order, bool only_moving, bo
         if ((only_moving && !is_moving) || (only_others && is_moving)) {
             continue;
         }
-        Event start = phase_earliest(phase, message, ready_at(phase, message), EVENT_NEVER);
+        Event start = phase_earliest(phase, message, ready_at(phase, message));
         if (start == EVENT_NEVER) {
             return false;
         }
@@ -155,17 +155,14 @@ static void rank_by_rotation(const Phase *phase, SortKey *order, Arena scratch)
     sort_keys(order, phase->message_count, scratch);
 }
 
-/* Long messages first, then senders as they lie along the spine: between neighbours T differs by the same
- * amount at almost all receivers, so the windows of one follow those of the other without a gap (exchange.md 2.4). */
+/* Long messages first, then senders as they lie along the spine: between neighbours T differs by the same amount at almost all
+ * receivers, so the windows of one follow those of the other without a gap (exchange.md 2.4). */
 static uint64_t sweep_of(const Phase *phase, int32_t message)
 {
     const Message *m = &phase->messages[message];
     PhysTile tile = phase->lanes[m->lane].tile;
-    uint32_t column = tile.id >> 2 & 15, half = column >> 3, side = tile.id & 1;
-    uint32_t folded = half == 0 ? column : 15 - column;
-    uint64_t place = folded << 2 | half << 1 | side;
     uint64_t is_short = m->items < SHORT_ITEMS;
-    return is_short << 32 | place << 8 | (uint64_t)phys_row(tile);
+    return is_short << 32 | (uint64_t)phys_spine_place(tile) << 8 | (uint64_t)phys_row(tile);
 }
 
 static void order_by(const Phase *phase, ExchangeRule rule, SortKey *order, Arena scratch)
@@ -183,39 +180,54 @@ static void order_by(const Phase *phase, ExchangeRule rule, SortKey *order, Aren
     sort_keys(order, phase->message_count, scratch);
 }
 
-/* --- dependencies --------------------------------------------------------------------------------------------------- */
+/* --- heap ----------------------------------------------------------------------------------------------------------- */
+
+/* Least key first. */
+typedef struct HeapItem {
+    uint64_t key;
+    int32_t index; /* a message, or a transfer */
+    Event start;   /* of a message: no start before it is open */
+} HeapItem;
 
 typedef struct Heap {
-    int32_t *at; /* ranks */
+    HeapItem *at;
     int32_t len;
 } Heap;
 
-static void heap_push(Heap *heap, int32_t rank)
+static void heap_push(Heap *heap, HeapItem item)
 {
     int32_t at = heap->len++;
-    for (; at > 0 && heap->at[(at - 1) / 2] > rank; at = (at - 1) / 2) {
+    for (; at > 0 && heap->at[(at - 1) / 2].key > item.key; at = (at - 1) / 2) {
         heap->at[at] = heap->at[(at - 1) / 2];
     }
-    heap->at[at] = rank;
+    heap->at[at] = item;
 }
 
-static int32_t heap_pop(Heap *heap)
+static void heap_replace_first(Heap *heap, HeapItem item)
 {
-    int32_t top = heap->at[0], last = heap->at[--heap->len], at = 0;
+    int32_t at = 0;
     for (;;) {
         int32_t child = 2 * at + 1;
-        if (child + 1 < heap->len && heap->at[child + 1] < heap->at[child]) {
+        if (child + 1 < heap->len && heap->at[child + 1].key < heap->at[child].key) {
             child++;
         }
-        if (child >= heap->len || heap->at[child] >= last) {
+        if (child >= heap->len || heap->at[child].key >= item.key) {
             break;
         }
         heap->at[at] = heap->at[child];
         at = child;
     }
-    heap->at[at] = last;
-    return top;
+    heap->at[at] = item;
 }
+
+static void heap_drop_first(Heap *heap)
+{
+    if (--heap->len > 0) {
+        heap_replace_first(heap, heap->at[heap->len]);
+    }
+}
+
+/* --- dependencies --------------------------------------------------------------------------------------------------- */
 
 /* Reorders so that every transfer follows those it waits for, otherwise as before. */
 static void respect_dependencies(const Phase *phase, SortKey *order, Arena scratch)
@@ -243,27 +255,25 @@ static void respect_dependencies(const Phase *phase, SortKey *order, Arena scrat
         }
     }
     int32_t *rank = arena_array(&scratch, int32_t, count); /* of a transfer: its first message's */
-    int32_t *by_rank = arena_array(&scratch, int32_t, phase->message_count);
     for (int32_t i = phase->message_count; i-- > 0;) {
-        int32_t transfer = phase->messages[order[i].payload].transfer;
-        rank[transfer] = i;
-        by_rank[i] = transfer;
+        rank[phase->messages[order[i].payload].transfer] = i;
     }
-    Heap heap = {arena_array(&scratch, int32_t, count), 0};
+    Heap heap = {arena_array(&scratch, HeapItem, count), 0};
     for (int32_t i = 0; i < count; i++) {
         if (waiting[i] == 0) {
-            heap_push(&heap, rank[i]);
+            heap_push(&heap, (HeapItem){.key = (uint64_t)rank[i], .index = i});
         }
     }
     int32_t placed = 0;
     while (heap.len > 0) {
-        int32_t transfer = by_rank[heap_pop(&heap)];
+        int32_t transfer = heap.at[0].index;
+        heap_drop_first(&heap);
         for (int32_t k = phase->message_of[transfer]; k < phase->message_of[transfer + 1]; k++) {
             order[placed++] = (SortKey){0, (uint32_t)k};
         }
         for (int32_t k = first[transfer]; k < first[transfer + 1]; k++) {
             if (--waiting[next[k]] == 0) {
-                heap_push(&heap, rank[next[k]]);
+                heap_push(&heap, (HeapItem){.key = (uint64_t)rank[next[k]], .index = next[k]});
             }
         }
     }
@@ -295,18 +305,11 @@ static bool keep_best(Search *s)
 
 /* --- earliest first ------------------------------------------------------------------------------------------------- */
 
-/* A message that has not been placed. What is placed only closes starts, so an old start is a lower bound of the present one,
- * and a key is worth looking at again only when it is the least. */
-typedef struct Candidate {
-    uint64_t key;
-    int32_t message;
-    Event start;
-} Candidate;
-
+/* Messages that are not placed yet. What is placed only closes starts, so an old start is a lower bound of the present one, and
+ * a key is worth looking at again only when it is the least. */
 typedef struct Candidates {
     const Phase *phase;
-    Candidate *heap;
-    int32_t len;
+    Heap heap;
     double *send_left,
         *receive_left;    /* load not placed yet, as a part of the largest load; per lane */
     const uint32_t *wave; /* per message; NULL: none */
@@ -332,36 +335,10 @@ static uint64_t key_of(const Candidates *c, int32_t message, Event start)
     return wave << 44 | (uint64_t)(start / EARLIEST_WINDOW) << 24 | (0xffffff - pressure);
 }
 
-static void candidates_add(Candidates *c, Candidate value)
-{
-    int32_t at = c->len++;
-    for (; at > 0 && c->heap[(at - 1) / 2].key > value.key; at = (at - 1) / 2) {
-        c->heap[at] = c->heap[(at - 1) / 2];
-    }
-    c->heap[at] = value;
-}
-
-static void candidates_replace_first(Candidates *c, Candidate value)
-{
-    int32_t at = 0;
-    for (;;) {
-        int32_t child = 2 * at + 1;
-        if (child + 1 < c->len && c->heap[child + 1].key < c->heap[child].key) {
-            child++;
-        }
-        if (child >= c->len || c->heap[child].key >= value.key) {
-            break;
-        }
-        c->heap[at] = c->heap[child];
-        at = child;
-    }
-    c->heap[at] = value;
-}
-
 static void candidates_init(Candidates *c, const Phase *phase, Arena *arena)
 {
     c->phase = phase;
-    c->heap = arena_array(arena, Candidate, phase->message_count);
+    c->heap.at = arena_array(arena, HeapItem, phase->message_count);
     c->send_left = arena_array(arena, double, phase->lane_count);
     c->receive_left = arena_array(arena, double, phase->lane_count);
     int64_t largest = 1;
@@ -375,7 +352,7 @@ static void candidates_init(Candidates *c, const Phase *phase, Arena *arena)
     }
     for (int32_t i = 0; i < phase->message_count; i++) {
         Event start = phase->messages[i].start_min;
-        candidates_add(c, (Candidate){key_of(c, i, start), i, start});
+        heap_push(&c->heap, (HeapItem){key_of(c, i, start), i, start});
     }
 }
 
@@ -391,38 +368,44 @@ static void take_load(Candidates *c, const Message *m)
     }
 }
 
-/* Always the message that can start first. False when the blocks are too short or the work is too much. */
-static bool place_earliest(Search *s, const uint32_t *wave)
+/* How a list schedule ended. */
+typedef enum Outcome {
+    PLACED = 0,
+    TOO_SHORT, /* the blocks end before the last message */
+    TOO_MUCH,  /* work */
+} Outcome;
+
+/* Always the message that can start first. */
+static Outcome place_earliest(Search *s, const uint32_t *wave)
 {
     Phase *phase = s->phase;
     Arena scratch = s->scratch;
     Candidates candidates = {.wave = wave}, *c = &candidates;
     phase_reset(phase);
     candidates_init(c, phase, &scratch);
+    const HeapItem *at = c->heap.at;
     int64_t work = 0;
-    while (c->len > 0) {
-        Candidate first = c->heap[0];
-        const Message *m = &phase->messages[first.message];
-        Event start = phase_earliest(phase, first.message, first.start, EVENT_NEVER);
+    while (c->heap.len > 0) {
+        HeapItem first = at[0];
+        const Message *m = &phase->messages[first.index];
+        Event start = phase_earliest(phase, first.index, first.start);
         work += m->count + 1;
         if (start == EVENT_NEVER || work > EARLIEST_WORK_MAX) {
-            return false;
+            return start == EVENT_NEVER ? TOO_SHORT : TOO_MUCH;
         }
-        uint64_t key = key_of(c, first.message, start);
+        uint64_t key = key_of(c, first.index, start);
         bool is_first =
-            (c->len < 2 || key <= c->heap[1].key) && (c->len < 3 || key <= c->heap[2].key);
+            (c->heap.len < 2 || key <= at[1].key) && (c->heap.len < 3 || key <= at[2].key);
         if (!is_first) {
-            candidates_replace_first(c, (Candidate){key, first.message, start});
+            heap_replace_first(&c->heap, (HeapItem){key, first.index, start});
             continue;
         }
-        phase_put(phase, first.message, start);
+        phase_put(phase, first.index, start);
         take_load(c, m);
-        if (--c->len > 0) {
-            candidates_replace_first(c, c->heap[c->len]);
-        }
+        heap_drop_first(&c->heap);
     }
     s->work += work / 4;
-    return true;
+    return PLACED;
 }
 
 /* Streams: transfers with equal source, width and receivers, in the order of their destinations, cut into waves of
@@ -499,16 +482,27 @@ bool phase_replace(Phase *phase, Arena scratch)
     return place_in_order(phase, order);
 }
 
-/* First schedule of a rule. */
-static bool place_first(Search *s, ExchangeRule rule, const uint32_t *wave)
+/* First schedule of a rule, or of waves: those whose messages are chosen by when they can start (B), or if that is too much work
+ * in the order of the list (S). */
+static Outcome place_first(Search *s, ExchangeRule rule, const uint32_t *wave)
 {
     bool is_free = s->phase->depends.pred_first == NULL && !s->phase->has_mixed;
-    if ((rule == RULE_EARLIEST || wave != NULL) && is_free) {
-        return place_earliest(s, wave);
+    if (is_free && (rule == RULE_EARLIEST || wave != NULL)) {
+        Outcome outcome = place_earliest(s, wave);
+        if (outcome != TOO_MUCH || wave == NULL) {
+            return outcome;
+        }
     }
-    order_by(s->phase, rule, s->order, s->scratch);
+    if (wave == NULL) {
+        order_by(s->phase, rule, s->order, s->scratch);
+    } else {
+        for (int32_t i = 0; i < s->phase->message_count; i++) {
+            s->order[i] = (SortKey){wave[i], (uint32_t)i};
+        }
+        sort_keys(s->order, s->phase->message_count, s->scratch);
+    }
     respect_dependencies(s->phase, s->order, s->scratch);
-    return place_in_order(s->phase, s->order);
+    return place_in_order(s->phase, s->order) ? PLACED : TOO_SHORT;
 }
 
 bool phase_schedule(Phase *phase, ExchangeRule rule, int32_t stream_words, Event bound,
@@ -516,26 +510,26 @@ bool phase_schedule(Phase *phase, ExchangeRule rule, int32_t stream_words, Event
 {
     Search search = {.phase = phase, .best_horizon = EVENT_NEVER, .bound = bound};
     Search *s = &search;
-    Arena start = *arena;
-    for (Event events = 2 * bound + 4096;; events *= 4) {
-        events = events < EVENTS_MAX ? events : EVENTS_MAX;
+    const Arena start = *arena;
+    Outcome outcome = TOO_SHORT;
+    for (int64_t events = 2 * (int64_t)bound + 4096; outcome == TOO_SHORT; events *= 4) {
         *arena = start;
-        phase_reserve(phase, events, arena);
+        if (!phase_reserve(phase, events, arena)) {
+            return false;
+        }
         s->scratch = *arena;
         s->order = arena_array(&s->scratch, SortKey, phase->message_count);
         s->best = arena_array(&s->scratch, Event, phase->message_count);
         s->best_base = arena_array(&s->scratch, Event, phase->lane_count);
         uint32_t *wave = stream_words > 0 ? waves_of(phase, stream_words, &s->scratch) : NULL;
-        if (place_first(s, rule, wave)) {
-            (void)keep_best(s);
-            if (wave == NULL) { /* justifying would break the waves up */
-                justify(s);
-            }
-            break;
-        }
-        if (events == EVENTS_MAX || (rule == RULE_EARLIEST && wave == NULL)) {
-            return false;
-        }
+        outcome = place_first(s, rule, wave);
+    }
+    if (outcome == TOO_MUCH) {
+        return false;
+    }
+    (void)keep_best(s);
+    if (stream_words == 0) { /* justifying would break the waves up */
+        justify(s);
     }
     phase_restore(phase, s->best, s->best_base);
     return true;

@@ -9,8 +9,10 @@
 
 enum {
     EVENTS_A_BLOCK = 64,
-    EVENTS_MAX = 1 << 22, /* longest phase; beyond it the solver refuses (S10) */
+    EVENTS_MAX = 1 << 24, /* longest phase; beyond it the solver refuses (S10) */
     EVENT_NEVER = 1 << 30,
+    PHASE_BYTES_MAX = 1 << 30, /* of the bits of all lanes */
+    ROOM_PART = 2,             /* they take at most this part of an arena */
 };
 
 VEC(Event);
@@ -70,7 +72,6 @@ typedef struct Message {
     Event tail;                /* start + tail: least row end of the tiles it touches */
     bool is_paired, is_moving; /* moving: under the lane's base */
 } Message;
-VEC(Message);
 
 /* Earlier transfers that a transfer waits for (S6): preds[pred_first[t] .. pred_first[t + 1]), relative to the phase. */
 typedef struct Depends {
@@ -97,24 +98,21 @@ typedef struct Phase {
     Event *start; /* per message; -1: not placed */
 } Phase;
 
-/* Mask of the exchange groups of [address, address + bytes). */
-uint32_t groups_of(uint32_t address, uint32_t bytes);
-
 /* --- build.c -------------------------------------------------------------------------------------------------------- */
 /* Messages and lanes of a phase, all eligible transfers paired or none. Blocks are allocated by phase_reserve. */
 Phase phase_build(const ExchangeProblem *problem, int32_t phase, bool is_paired,
                   const Depends *depends, const int32_t *same_move, Arena *arena);
 /* For every move the first one with equal offsets. */
 int32_t *moves_merge(const ExchangeProblem *problem, Arena *arena);
-/* Room for `events`. */
-void phase_reserve(Phase *phase, Event events, Arena *arena);
+/* Room for `events`. False when that is more than EVENTS_MAX or PHASE_BYTES_MAX, or than the arena holds with room for work. */
+bool phase_reserve(Phase *phase, int64_t events, Arena *arena);
 
 /* --- lanes.c -------------------------------------------------------------------------------------------------------- */
 /* Forgets all placed messages. */
 void phase_reset(Phase *phase);
 /* Earliest start >= from at which the message breaks no rule against what is placed; EVENT_NEVER when the capacity ends
- * before, or when it would not lie below `limit`. */
-Event phase_earliest(const Phase *phase, int32_t message, Event from, Event limit);
+ * before. */
+Event phase_earliest(const Phase *phase, int32_t message, Event from);
 /* Latest start <= to; -1 when there is none. */
 Event phase_latest(const Phase *phase, int32_t message, Event to);
 void phase_put(Phase *phase, int32_t message, Event start);
@@ -134,8 +132,8 @@ typedef enum ExchangeRule {
     RULE_EARLIEST, /* what can start first; refused when that is too much work */
     RULE_COUNT,
 } ExchangeRule;
-/* Places every message; with stream_words in waves of streams. `bound` is a lower bound of the horizon. False when the rule
- * is refused or the phase is longer than EVENTS_MAX. */
+/* Places every message; with stream_words in waves of streams, whatever the rule. `bound` is a lower bound of the horizon. False
+ * when the rule is refused, or no room for the phase is reserved. */
 bool phase_schedule(Phase *phase, ExchangeRule rule, int32_t stream_words, Event bound,
                     Arena *arena);
 /* Puts exactly these starts and base writes (of mixed lanes). */
@@ -149,8 +147,6 @@ bool depends_build(const ExchangeProblem *problem, int32_t phase, Arena *keep, A
                    Depends *out, Error *err);
 
 /* --- encode.c ------------------------------------------------------------------------------------------------------- */
-/* Events of a word of a row; of a sendpicp: of its first word. */
-Event row_word_events(uint32_t word);
 /* row_encode that goes on behind a sendpicp on an odd word, so that all of them are known at once. */
 bool row_encode_noting(const RowScript *script, RowWordVec *out, Arena *arena, EventVec *failed);
 
@@ -160,6 +156,7 @@ typedef struct PhaseRows {
     isize row_count;
     uint32_t *words; /* each row begins on an even word */
     isize word_count;
+    isize row_words_max;
     RowPatch *patches;
     isize patch_count;
     Event horizon;

@@ -5,6 +5,7 @@
  * then moved to its next open start and the rows of the tiles it touches are encoded again; when that does not end, controls
  * are kept apart, which needs no sendpicp.
  */
+#include "exchange/decode.h"
 #include "exchange/phase.h"
 #include <string.h>
 
@@ -302,27 +303,26 @@ static int32_t message_at(const Phase *phase, const LaneRow *row, Event event)
 }
 
 /* Words that hold an item address of a moving source which no base register serves. */
-static void collect_patches(const Phase *phase, LaneRow *row, Arena *arena)
+static void collect_patches(const Phase *phase, LaneRow *row, Arena *out, Arena scratch)
 {
-    Event now = 0;
+    RowScript script;
+    RowAddressVec addresses = {0};
+    Error err;
+    bool is_decoded =
+        row_decode_addresses(row->words.at, row->words.len, &script, &addresses, &scratch, &err);
+    ASSERT(is_decoded);
     int32_t next = 0;
-    for (isize i = 0; i < row->words.len; i++) {
-        uint32_t word = row->words.at[i];
-        bool is_pair = word >> 28 == 0xf; /* sendpicp: two words */
-        bool has_address = word >> 27 == 0xf || (is_pair && (word & 7) != 0);
-        while (next < row->send_count &&
-               phase->start[row->sends[next]] + phase->messages[row->sends[next]].items <= now) {
+    for (isize i = 0; i < addresses.len; i++) {
+        const RowAddress *address = &addresses.at[i];
+        while (phase->start[row->sends[next]] + phase->messages[row->sends[next]].items <=
+               address->event) {
             next++;
         }
-        if (has_address && next < row->send_count) {
-            const Message *m = &phase->messages[row->sends[next]];
-            int32_t move = phase->problem->transfers.at[phase->transfer_first + m->transfer].move;
-            if (move != 0 && !m->is_moving) {
-                *vec_push(&row->patches, arena) = (RowPatch){(int32_t)i, move};
-            }
+        const Message *m = &phase->messages[row->sends[next]];
+        int32_t move = phase->problem->transfers.at[phase->transfer_first + m->transfer].move;
+        if (move != 0 && !m->is_moving) {
+            *vec_push(&row->patches, out) = (RowPatch){address->word, move};
         }
-        now += row_word_events(word);
-        i += is_pair ? 1 : 0;
     }
 }
 
@@ -367,7 +367,7 @@ static void encode_lane(void *context, isize index, int worker)
     row->words.len = words.len;
     row->is_dirty = false;
     if (needs_patches(job->phase, row)) {
-        collect_patches(job->phase, row, out);
+        collect_patches(job->phase, row, out, scratch);
     }
 }
 
@@ -383,7 +383,7 @@ static void make_dirty(RowJob *job, int32_t message)
 static bool move_message(RowJob *job, int32_t message)
 {
     phase_remove(job->phase, message);
-    Event start = phase_earliest(job->phase, message, 0, EVENT_NEVER);
+    Event start = phase_earliest(job->phase, message, 0);
     if (start == EVENT_NEVER) {
         return false;
     }
@@ -470,6 +470,7 @@ static void collect_rows(const RowJob *job, Arena *keep, PhaseRows *out)
         for (isize k = 0; k < row->patches.len; k++) {
             out->patches[out->patch_count++] = row->patches.at[k];
         }
+        out->row_words_max = (isize)max_i64(out->row_words_max, row->words.len);
         out->horizon = row->end > out->horizon ? row->end : out->horizon;
     }
 }

@@ -19,6 +19,7 @@ enum {
 typedef struct Variant {
     bool is_used, is_paired, is_placed;
     ExchangeRule rule;
+    int32_t stream_words; /* 0: no waves */
     Event horizon;
     Event *start; /* per message */
     Event *base;  /* per lane */
@@ -31,6 +32,9 @@ typedef struct PhaseWork {
     Error err;
 } PhaseWork;
 
+/* So that every worker's scratch (2 of 4 and a bit parts) may hold the largest phase. */
+static const isize WORKER_BYTES = (isize)PHASE_BYTES_MAX * ROOM_PART * 5 / 2;
+
 typedef struct SolveWorker {
     Arena keep, scratch;
 } SolveWorker;
@@ -42,7 +46,6 @@ typedef struct Solve {
     PhaseWork *phases;
     SolveWorker *workers;
     const int32_t *same_move;
-    int32_t stream_words;
     bool is_second_round;
 } Solve;
 
@@ -74,7 +77,12 @@ static void prepare_phase(void *context, isize index, int worker)
         variant->rule = (ExchangeRule)(i % RULE_COUNT);
         variant->is_used =
             variant->is_paired ? may_pair : !may_pair || width == EXCHANGE_WIDTH_AUTO;
-        if (phase->transfer_count > LARGE && variant->rule > RULE_LOAD) {
+        if (solve->options->stream_words > 0) { /* asked for: nothing else */
+            variant->stream_words = solve->options->stream_words;
+            variant->is_used = variant->is_used && variant->rule == RULE_LOAD;
+        } else if (solve->options->is_compact && variant->rule == RULE_EARLIEST) {
+            variant->stream_words = COMPACT_STREAM_WORDS;
+        } else if (phase->transfer_count > LARGE && variant->rule > RULE_LOAD) {
             variant->is_used = false;
         }
     }
@@ -97,7 +105,7 @@ static void solve_variant(void *context, isize index, int worker)
                               &work->depends, solve->same_move, &scratch);
     Event bound = variant->is_paired ? bounds->paired.events : bounds->ordinary.events;
     variant->is_placed =
-        phase_schedule(&phase, variant->rule, solve->stream_words, bound, &scratch);
+        phase_schedule(&phase, variant->rule, variant->stream_words, bound, &scratch);
     if (!variant->is_placed) {
         return;
     }
@@ -110,7 +118,7 @@ static void solve_variant(void *context, isize index, int worker)
     }
 }
 
-/* Is the first rule's horizon close to the least bound of the widths that may be used? */
+/* Is the first rule's horizon close to the least bound of the widths that may be used? Compact rows may be better anyway. */
 static bool is_close(const Solve *solve, isize index)
 {
     const PhaseWork *work = &solve->phases[index];
@@ -125,10 +133,10 @@ static bool is_close(const Solve *solve, isize index)
     if (paired->is_placed && paired->horizon < best) {
         best = paired->horizon;
     }
-    return best <= bound + bound / CLOSE_PART;
+    return !solve->options->is_compact && best <= bound + bound / CLOSE_PART;
 }
 
-static const Variant *choose_variant(const PhaseWork *work)
+static const Variant *shortest_variant(const PhaseWork *work)
 {
     const Variant *best = NULL;
     for (int i = 0; i < VARIANTS; i++) {
@@ -140,7 +148,49 @@ static const Variant *choose_variant(const PhaseWork *work)
     return best;
 }
 
-/* The chosen placement again, and its rows. */
+/* The placement of a variant again, and its rows. */
+static bool encode_variant(const Solve *solve, isize index, const Variant *variant, int threads,
+                           Arena *keep, Arena *scratch, Phase *phase, PhaseRows *rows)
+{
+    *phase = phase_build(solve->problem, (int32_t)index, variant->is_paired,
+                         &solve->phases[index].depends, solve->same_move, scratch);
+    if (!phase_reserve(phase, variant->horizon + variant->horizon / 4 + 4096, scratch)) {
+        return false;
+    }
+    phase_restore(phase, variant->start, variant->base);
+    return phase_encode(phase, threads, keep, *scratch, rows);
+}
+
+/* Smaller largest row, then fewer words in all, then the shorter horizon. */
+static bool is_smaller(const PhaseRows *a, const PhaseRows *b)
+{
+    if (a->row_words_max != b->row_words_max) {
+        return a->row_words_max < b->row_words_max;
+    }
+    return a->word_count != b->word_count ? a->word_count < b->word_count : a->horizon < b->horizon;
+}
+
+/* The variant with the smallest rows; all are encoded for it. */
+static const Variant *smallest_variant(const Solve *solve, isize index, int threads, Arena keep,
+                                       Arena scratch)
+{
+    const Variant *best = NULL;
+    PhaseRows best_rows = {0};
+    for (int i = 0; i < VARIANTS; i++) {
+        const Variant *variant = &solve->phases[index].variant[i];
+        Arena temporary = scratch, out = keep;
+        Phase phase;
+        PhaseRows rows;
+        if (variant->is_placed &&
+            encode_variant(solve, index, variant, threads, &out, &temporary, &phase, &rows) &&
+            (best == NULL || is_smaller(&rows, &best_rows))) {
+            best = variant;
+            best_rows = rows;
+        }
+    }
+    return best;
+}
+
 static bool encode_phase(const Solve *solve, isize index, int threads, Arena *keep, Arena scratch,
                          ExchangeMessageVec *messages, PhaseRows *rows, Error *err)
 {
@@ -149,16 +199,16 @@ static bool encode_phase(const Solve *solve, isize index, int threads, Arena *ke
         *err = work->err;
         return false;
     }
-    const Variant *variant = choose_variant(work);
+    const Variant *variant = solve->options->is_compact
+                                 ? smallest_variant(solve, index, threads, *keep, scratch)
+                                 : shortest_variant(work);
     if (variant == NULL) {
-        return error_set(err, ERROR_NO, NULL, "S10: phase %td is longer than %d events", index,
-                         EVENTS_MAX);
+        return error_set(err, ERROR_NO, NULL,
+                         "S10: phase %td is too long to be scheduled: its lower bound is %d events",
+                         index, solve->bounds[index].chosen.events);
     }
-    Phase phase = phase_build(solve->problem, (int32_t)index, variant->is_paired, &work->depends,
-                              solve->same_move, &scratch);
-    phase_reserve(&phase, variant->horizon + variant->horizon / 4 + 4096, &scratch);
-    phase_restore(&phase, variant->start, variant->base);
-    if (!phase_encode(&phase, threads, keep, scratch, rows)) {
+    Phase phase;
+    if (!encode_variant(solve, index, variant, threads, keep, &scratch, &phase, rows)) {
         return error_set(err, ERROR_NO, NULL, "S10: phase %td: no encodable rows were found",
                          index);
     }
@@ -244,13 +294,13 @@ bool exchange_solve(const ExchangeProblem *problem, const ExchangeOptions *optio
                    .options = options,
                    .bounds = out->bounds,
                    .same_move = moves_merge(problem, &scratch),
-                   .stream_words = options->stream_words > 0 ? options->stream_words
-                                   : options->is_compact     ? COMPACT_STREAM_WORDS
-                                                             : 0,
                    .phases = arena_array(&scratch, PhaseWork, phase_count),
                    .workers = arena_array(&scratch, SolveWorker, workers)};
     PhaseRows *rows = arena_array(&scratch, PhaseRows, phase_count);
     Arena row_memory = arena_split(&scratch, (scratch.end - scratch.at) / 4);
+    /* What fits must not depend on the number of workers. */
+    isize workers_max = (scratch.end - scratch.at) / WORKER_BYTES;
+    workers = (int)max_i64(1, min_i64(workers, workers_max));
     isize share = (scratch.end - scratch.at) / (4 * workers + 1);
     for (int i = 0; i < workers; i++) {
         solve.workers[i].keep = arena_split(&scratch, share);
@@ -263,12 +313,14 @@ bool exchange_solve(const ExchangeProblem *problem, const ExchangeOptions *optio
     }
     solve.is_second_round = true;
     parallel_for(workers, VARIANTS * phase_count, 1, solve_variant, &solve);
+    double begin = time_seconds();
     for (isize i = 0; i < phase_count; i++) {
         if (!encode_phase(&solve, i, threads, &row_memory, scratch, &out->messages, &rows[i],
                           err)) {
             return false;
         }
     }
+    out->host_encode_seconds = time_seconds() - begin;
     ExchangeMessage *messages = arena_array(keep, ExchangeMessage, out->messages.len);
     if (out->messages.len > 0) {
         memcpy(messages, out->messages.at, (size_t)out->messages.len * sizeof *messages);

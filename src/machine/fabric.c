@@ -74,7 +74,7 @@ static void find_data(Fabric *fabric, isize index, Arena *arena)
         FabricMessage *message = &row->messages.at[i];
         ends[i] = message->end;
         uint32_t bytes = message_bytes(message);
-        message->groups = fabric_groups(message->address, message->address + bytes);
+        message->groups = groups_of(message->address, message->address + bytes);
         row->send_groups |= message->groups;
         message->at = sram_words(state, message->address);
         if (!fabric->poison_off) {

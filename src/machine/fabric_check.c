@@ -20,7 +20,7 @@ static bool check_fetch(Fabric *fabric, int d)
 {
     const FabricTile *tile = &fabric->tile[d];
     const FabricRow *program = &tile->program;
-    uint32_t code = fabric_groups(program->row, program->row_end + FETCH_AHEAD_BYTES);
+    uint32_t code = groups_of(program->row, program->row_end + FETCH_AHEAD_BYTES);
     if (((program->send_groups | tile->store_groups) & code) == 0) {
         return true;
     }

@@ -273,7 +273,7 @@ static bool add_store(Receiver *r, const HeardRun *run)
     if (!check_format(r, run)) {
         return false;
     }
-    uint32_t groups = fabric_groups(r->pointer, r->pointer + bytes);
+    uint32_t groups = groups_of(r->pointer, r->pointer + bytes);
     tile->store_groups |= groups;
     *vec_push(&tile->stores, r->arena) = (FabricStore){.begin = event,
                                                        .end = end,

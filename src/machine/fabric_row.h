@@ -52,14 +52,6 @@ typedef struct FabricRowContext {
     Arena *arena; /* of the lists */
 } FabricRowContext;
 
-/* Exchange groups that [begin, end) touches; what lies outside SRAM counts as its next group. */
-static inline uint32_t fabric_groups(uint32_t begin, uint32_t end)
-{
-    begin = begin < SRAM_BASE ? SRAM_BASE : begin >= SRAM_END ? SRAM_END - 1 : begin;
-    end = end > SRAM_END ? SRAM_END : end <= begin ? begin + 1 : end;
-    return (~0u << group_of(begin)) & (~0u >> (31 - group_of(end - 1)));
-}
-
 /* Decodes the row that is called at tile->pc; out->has_row is false when no call stands there. Base writes inside the
  * row change the tile's registers. */
 bool fabric_decode_row(TileState *tile, const FabricRowContext *context, FabricRow *out,

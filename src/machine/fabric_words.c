@@ -137,7 +137,7 @@ static void open_window(Words *w, int d, Window window, bool is_read)
     const FabricRow *row = row_of(w, d);
     Windows *own = is_read ? &tile->reads : &tile->writes;
     const Windows *others = is_read ? &tile->writes : &tile->reads;
-    uint32_t code = fabric_groups(row->row, row->row_end + FETCH_AHEAD_BYTES);
+    uint32_t code = groups_of(row->row, row->row_end + FETCH_AHEAD_BYTES);
     if ((window.groups & code) != 0) {
         (void)WORD_FAULT(w, d, STAGE_FETCH, FABRIC_ROW_FETCH, w->now, window.pc,
                          "at event %d words at 0x%x and the row at 0x%x share an element", w->now,
@@ -169,7 +169,7 @@ static void begin_send(Words *w, int d, const FabricMessage *message)
                          .last = message->end,
                          .address = message->address,
                          .bytes = bytes,
-                         .groups = fabric_groups(message->address, message->address + bytes),
+                         .groups = groups_of(message->address, message->address + bytes),
                          .pc = message->pc,
                          .is_wide = (message->sctl & SCTL_WIDE) != 0},
                 true);
@@ -356,10 +356,10 @@ static bool has_base(Words *w, int d)
 static void begin_store(Words *w, int d, const Ear *ear, const FabricMessage *message)
 {
     uint32_t bytes = message_bytes(message), at = w->tile[d].pointer;
-    uint32_t groups = fabric_groups(at, at + bytes);
+    uint32_t end = at + bytes > SRAM_END ? SRAM_END : at + bytes; /* later words are refused */
+    uint32_t groups = groups_of(at, end);
     Event last = w->now + message->end - message->begin;
-    if (ear->source == d &&
-        (groups & fabric_groups(message->address, message->address + bytes)) != 0) {
+    if (ear->source == d && (groups & groups_of(message->address, message->address + bytes)) != 0) {
         (void)WORD_FAULT(w, d, STAGE_LOOPBACK, FABRIC_LOOPBACK, w->now, row_of(w, d)->row,
                          "words of 0x%x are stored to 0x%x of the same tile", message->address, at);
     }

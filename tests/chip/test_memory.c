@@ -70,8 +70,12 @@ static void sharing(void)
         }
         CHECK_EQ_INT(ranges_share_group(r[0], r[1]), (group_set(r[0]) & group_set(r[1])) != 0);
         CHECK_EQ_INT(ranges_share_group(r[1], r[0]), ranges_share_group(r[0], r[1]));
+        CHECK_EQ_INT(groups_of(r[0].begin, r[0].end), group_set(r[0]));
     }
     CHECK(!ranges_share_group((AddrRange){0x50000, 0x50000}, (AddrRange){0x50000, 0x50004}));
+    CHECK_EQ_INT(groups_of(0x50000, 0x50000), 0);
+    CHECK_EQ_INT(groups_of(0x4fffc, 0x50004), 3);
+    CHECK_EQ_INT(groups_of(SRAM_BASE, SRAM_END), (1u << EXCHANGE_GROUP_COUNT) - 1);
 }
 
 static void limits(void)

@@ -124,4 +124,29 @@ static void latency_ignores_receiver_row(void)
     }
 }
 
-TEST_MAIN(permutation, examples, early_members, all_pairs, latency_ignores_receiver_row)
+/* Between senders of one place T differs by the rows only (exchange.md 2.4), and places count along the spine. */
+static void spine_places(void)
+{
+    static const int table[][2] = {{0, 0}, {1, 1}, {2, 0}, {53, 11}, {32, 30}, {63, 3}, {1409, 1}};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        CHECK_EQ_INT(phys_spine_place(id(table[i][0])), table[i][1]);
+    }
+    int first[32];
+    memset(first, -1, sizeof first);
+    for (int s = 0; s < CHIP_TILES; s++) {
+        int place = phys_spine_place(id(s));
+        CHECK(place >= 0 && place < 32);
+        if (first[place] < 0) {
+            first[place] = s;
+        }
+        for (int d = 0; d < CHIP_TILES; d += 31) {
+            if (d != s && d != first[place]) {
+                CHECK_EQ_INT(time_to_mux(id(s), id(d)) - time_to_mux(id(first[place]), id(d)),
+                             2 * (phys_row(id(s)) - phys_row(id(first[place]))));
+            }
+        }
+    }
+}
+
+TEST_MAIN(permutation, examples, early_members, all_pairs, latency_ignores_receiver_row,
+          spine_places)

@@ -378,6 +378,7 @@ static void no_schedule_beats_a_bound(void)
                     (ExchangeMessage){i, 0, t->words, 0, try.is_paired[i]};
             }
             ExchangeBounds bounds;
+            exchange_bounds(&p, NULL, 1, scratch, &bounds);
             exchange_bounds(&p, &messages, 1, scratch, &bounds);
             const ExchangeBound *bound = choice == 0   ? &bounds.ordinary
                                          : choice == 1 ? &bounds.paired

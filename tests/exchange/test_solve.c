@@ -354,7 +354,7 @@ static void setup(void)
 {
     keep = arena_create((isize)1 << 31);
     refused = arena_create((isize)1 << 26);
-    scratch = arena_create((isize)1 << 33);
+    scratch = arena_create((isize)1 << 35); /* several workers (WORKER_BYTES of solve.c) */
 }
 
 TEST_MAIN(setup, solves_nothing, solves_single_transfers, reproduces_the_multicast,

@@ -62,7 +62,11 @@ static void prints_schedules(void)
     RowPatch patches[] = {{2, 1}};
     Event horizon[] = {195};
     ExchangeBounds bounds[] = {{.chosen = {121, BOUND_SEND, {12}}}};
-    Schedule schedule = {{messages, 3, 3}, horizon, bounds, {rows, 2, 2}, {0}, {patches, 1, 1}};
+    Schedule schedule = {.messages = {messages, 3, 3},
+                         .horizon = horizon,
+                         .bounds = bounds,
+                         .rows = {rows, 2, 2},
+                         .patches = {patches, 1, 1}};
     Str full = printed(&problem, &schedule, &arena);
     CHECK_STR(full,
               S(HEAD "move 1 offsets=0,64\n"
