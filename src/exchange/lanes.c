@@ -204,12 +204,13 @@ static uint64_t closed_to_paired(const Lane *lane, bool is_early, Event source, 
     return closed;
 }
 
-/* Bit i: the message may start at `at` + i. When none may, *skip may be raised above `at`. */
-static uint64_t phase_open(const Phase *phase, const Message *m, Event at, Event *skip)
+/* Bit i: the message may start at `at` + i; only bits of `wanted` are looked at. When none may, *skip may be raised above `at`. */
+static uint64_t phase_open(const Phase *phase, const Message *m, Event at, uint64_t wanted,
+                           Event *skip)
 {
     Event ahead = 0; /* events from `at` that cannot be starts */
     *skip = 0;
-    uint64_t closed = closed_to_sender(phase, m, at, skip);
+    uint64_t closed = ~wanted | closed_to_sender(phase, m, at, skip);
     for (int32_t i = m->first; i < m->first + m->count && closed != ~0ull; i++) {
         const Endpoint *to = &phase->endpoints[i];
         const Lane *lane = &phase->lanes[to->lane];
@@ -244,17 +245,18 @@ static Event last_start(const Phase *phase, const Message *m)
     return phase->capacity - m->tail - 2 * EVENTS_A_BLOCK;
 }
 
-Event phase_earliest(const Phase *phase, int32_t message, Event from)
+Event phase_earliest(const Phase *phase, int32_t message, Event from, Event to)
 {
     const Message *m = &phase->messages[message];
     Event at = least_start(phase, m), last = last_start(phase, m);
     at = from > at ? from : at;
+    last = to < last ? to : last;
     while (at <= last) {
         Event skip;
-        uint64_t open = phase_open(phase, m, at, &skip);
+        uint64_t wanted = last - at < 63 ? (2ull << (last - at)) - 1 : ~0ull;
+        uint64_t open = phase_open(phase, m, at, wanted, &skip);
         if (open != 0) {
-            Event start = at + __builtin_ctzll(open);
-            return start <= last ? start : EVENT_NEVER;
+            return at + __builtin_ctzll(open);
         }
         at = skip > at + 64 ? skip : at + 64;
     }
@@ -267,8 +269,8 @@ Event phase_latest(const Phase *phase, int32_t message, Event to)
     Event least = least_start(phase, m);
     for (Event end = to + 1; end > least;) {
         Event at = end - 64 > least ? end - 64 : least, skip;
-        uint64_t open = phase_open(phase, m, at, &skip);
-        open &= end - at < 64 ? (1ull << (end - at)) - 1 : ~0ull;
+        uint64_t wanted = end - at < 64 ? (1ull << (end - at)) - 1 : ~0ull;
+        uint64_t open = phase_open(phase, m, at, wanted, &skip);
         if (open != 0) {
             return at + 63 - __builtin_clzll(open);
         }
@@ -410,6 +412,43 @@ void phase_remove(Phase *phase, int32_t message)
 {
     mark_message(phase, &phase->messages[message], phase->start[message], false);
     phase->start[message] = -1;
+}
+
+/* Would the message be placed where it stands? */
+static bool stands(Phase *phase, int32_t message)
+{
+    Event start = phase->start[message];
+    phase_remove(phase, message);
+    bool is_open = phase_earliest(phase, message, start, start) == start;
+    phase_put(phase, message, start);
+    return is_open;
+}
+
+int32_t phase_remove_with_followers(Phase *phase, int32_t message, SortKey *removed)
+{
+    int32_t count = 0;
+    removed[count++] = (SortKey){(uint64_t)phase->start[message], (uint32_t)message};
+    phase_remove(phase, message);
+    for (int32_t done = 0; done < count; done++) {
+        const Message *m = &phase->messages[removed[done].payload];
+        for (int32_t i = m->first; i < m->first + m->count; i++) {
+            const Endpoint *to = &phase->endpoints[i];
+            const Lane *lane = &phase->lanes[to->lane];
+            Event source = (Event)removed[done].key + to->source_delay;
+            const Event beside[2] = {source - 1, source + m->items};
+            for (int k = 0; k < 2; k++) {
+                if (!has_bit(block_at(lane, beside[k])->receive, beside[k])) {
+                    continue;
+                }
+                int32_t other = phase->endpoints[lane->owner[beside[k]]].message;
+                if (!stands(phase, other)) {
+                    removed[count++] = (SortKey){(uint64_t)phase->start[other], (uint32_t)other};
+                    phase_remove(phase, other);
+                }
+            }
+        }
+    }
+    return count;
 }
 
 void phase_put_base(Phase *phase, int32_t index, Event begin)

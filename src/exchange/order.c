@@ -4,14 +4,13 @@
  * is then justified: all messages are moved as late as the horizon allows, latest first, and then as early as possible,
  * earliest first. That closes holes which were left on the way, and repeats as long as the horizon shrinks.
  */
-#include "exchange/phase.h"
+#include "exchange/heap.h"
 #include <string.h>
 
 enum {
     CLOSE_ENOUGH = 256,                  /* stop within 1/256 of the lower bound */
     WORK_MAX = 4 * 1000 * 1000,          /* endpoints that the passes of a rule place */
     PATIENCE = 3,                        /* justifications without a shorter horizon */
-    SHORT_ITEMS = 32,                    /* shorter messages suffer from gaps between senders */
     EARLIEST_WINDOW = 16,                /* events that count as the same start */
     EARLIEST_WORK_MAX = 3 * 1000 * 1000, /* endpoints looked at */
 };
@@ -59,7 +58,7 @@ static bool place_those(Phase *phase, const SortKey *order, bool only_moving, bo
         if ((only_moving && !is_moving) || (only_others && is_moving)) {
             continue;
         }
-        Event start = phase_earliest(phase, message, ready_at(phase, message));
+        Event start = phase_earliest(phase, message, ready_at(phase, message), EVENT_NEVER);
         if (start == EVENT_NEVER) {
             return false;
         }
@@ -155,16 +154,6 @@ static void rank_by_rotation(const Phase *phase, SortKey *order, Arena scratch)
     sort_keys(order, phase->message_count, scratch);
 }
 
-/* Long messages first, then senders as they lie along the spine: between neighbours T differs by the same amount at almost all
- * receivers, so the windows of one follow those of the other without a gap (exchange.md 2.4). */
-static uint64_t sweep_of(const Phase *phase, int32_t message)
-{
-    const Message *m = &phase->messages[message];
-    PhysTile tile = phase->lanes[m->lane].tile;
-    uint64_t is_short = m->items < SHORT_ITEMS;
-    return is_short << 32 | (uint64_t)phys_spine_place(tile) << 8 | (uint64_t)phys_row(tile);
-}
-
 static void order_by(const Phase *phase, ExchangeRule rule, SortKey *order, Arena scratch)
 {
     if (rule == RULE_ROTATION) {
@@ -172,59 +161,10 @@ static void order_by(const Phase *phase, ExchangeRule rule, SortKey *order, Aren
         return;
     }
     for (int32_t i = 0; i < phase->message_count; i++) {
-        uint64_t key = rule == RULE_LIST    ? (uint64_t)i
-                       : rule == RULE_SWEEP ? sweep_of(phase, i)
-                                            : ~urgency_of(phase, i);
+        uint64_t key = rule == RULE_LIST ? (uint64_t)i : ~urgency_of(phase, i);
         order[i] = (SortKey){key, (uint32_t)i};
     }
     sort_keys(order, phase->message_count, scratch);
-}
-
-/* --- heap ----------------------------------------------------------------------------------------------------------- */
-
-/* Least key first. */
-typedef struct HeapItem {
-    uint64_t key;
-    int32_t index; /* a message, or a transfer */
-    Event start;   /* of a message: no start before it is open */
-} HeapItem;
-
-typedef struct Heap {
-    HeapItem *at;
-    int32_t len;
-} Heap;
-
-static void heap_push(Heap *heap, HeapItem item)
-{
-    int32_t at = heap->len++;
-    for (; at > 0 && heap->at[(at - 1) / 2].key > item.key; at = (at - 1) / 2) {
-        heap->at[at] = heap->at[(at - 1) / 2];
-    }
-    heap->at[at] = item;
-}
-
-static void heap_replace_first(Heap *heap, HeapItem item)
-{
-    int32_t at = 0;
-    for (;;) {
-        int32_t child = 2 * at + 1;
-        if (child + 1 < heap->len && heap->at[child + 1].key < heap->at[child].key) {
-            child++;
-        }
-        if (child >= heap->len || heap->at[child].key >= item.key) {
-            break;
-        }
-        heap->at[at] = heap->at[child];
-        at = child;
-    }
-    heap->at[at] = item;
-}
-
-static void heap_drop_first(Heap *heap)
-{
-    if (--heap->len > 0) {
-        heap_replace_first(heap, heap->at[heap->len]);
-    }
 }
 
 /* --- dependencies --------------------------------------------------------------------------------------------------- */
@@ -388,7 +328,7 @@ static Outcome place_earliest(Search *s, const uint32_t *wave)
     while (c->heap.len > 0) {
         HeapItem first = at[0];
         const Message *m = &phase->messages[first.index];
-        Event start = phase_earliest(phase, first.index, first.start);
+        Event start = phase_earliest(phase, first.index, first.start, EVENT_NEVER);
         work += m->count + 1;
         if (start == EVENT_NEVER || work > EARLIEST_WORK_MAX) {
             return start == EVENT_NEVER ? TOO_SHORT : TOO_MUCH;
@@ -487,6 +427,9 @@ bool phase_replace(Phase *phase, Arena scratch)
 static Outcome place_first(Search *s, ExchangeRule rule, const uint32_t *wave)
 {
     bool is_free = s->phase->depends.pred_first == NULL && !s->phase->has_mixed;
+    if (is_free && rule == RULE_FRONTIER && wave == NULL) {
+        return phase_place_frontier(s->phase, s->scratch) ? PLACED : TOO_SHORT;
+    }
     if (is_free && (rule == RULE_EARLIEST || wave != NULL)) {
         Outcome outcome = place_earliest(s, wave);
         if (outcome != TOO_MUCH || wave == NULL) {

@@ -110,13 +110,17 @@ bool phase_reserve(Phase *phase, int64_t events, Arena *arena);
 /* --- lanes.c -------------------------------------------------------------------------------------------------------- */
 /* Forgets all placed messages. */
 void phase_reset(Phase *phase);
-/* Earliest start >= from at which the message breaks no rule against what is placed; EVENT_NEVER when the capacity ends
- * before. */
-Event phase_earliest(const Phase *phase, int32_t message, Event from);
+/* Earliest start in from..to at which the message breaks no rule against what is placed; EVENT_NEVER when there is none, or the
+ * capacity ends before. */
+Event phase_earliest(const Phase *phase, int32_t message, Event from, Event to);
 /* Latest start <= to; -1 when there is none. */
 Event phase_latest(const Phase *phase, int32_t message, Event to);
 void phase_put(Phase *phase, int32_t message, Event start);
 void phase_remove(Phase *phase, int32_t message);
+/* Removes a message and all that break a rule without it: where a message goes on with the source or the pointer that another
+ * has set it needs no control, and without the other one it would, perhaps where none may be. Fills `removed` with starts
+ * (key) and messages, the given one first; there may be as many as messages. */
+int32_t phase_remove_with_followers(Phase *phase, int32_t message, SortKey *removed);
 /* Reserves the base write of a mixed lane behind its moving sends. False when the capacity ends before. */
 bool phase_switch_base(Phase *phase, int32_t lane);
 /* Marks the base write of a mixed lane at `begin`. */
@@ -128,7 +132,7 @@ typedef enum ExchangeRule {
     RULE_LOAD = 0, /* busiest endpoint first */
     RULE_LIST,     /* list order */
     RULE_ROTATION, /* all-to-all as rotations */
-    RULE_SWEEP,    /* long messages first, then senders in the order of their places */
+    RULE_FRONTIER, /* panel by panel, the sender that leaves the smallest gaps */
     RULE_EARLIEST, /* what can start first; refused when that is too much work */
     RULE_COUNT,
 } ExchangeRule;
@@ -140,6 +144,10 @@ bool phase_schedule(Phase *phase, ExchangeRule rule, int32_t stream_words, Event
 void phase_restore(Phase *phase, const Event *start, const Event *base);
 /* Places all messages again in the order of their starts (start_min or may_merge changed). */
 bool phase_replace(Phase *phase, Arena scratch);
+
+/* --- frontier.c ----------------------------------------------------------------------------------------------------- */
+/* RULE_FRONTIER, for a phase without dependencies and mixed lanes. False when the blocks are too short. */
+bool phase_place_frontier(Phase *phase, Arena scratch);
 
 /* --- depend.c ------------------------------------------------------------------------------------------------------- */
 /* False with an error when there are too many overlaps to follow. */

@@ -380,15 +380,19 @@ static void make_dirty(RowJob *job, int32_t message)
     }
 }
 
-static bool move_message(RowJob *job, int32_t message)
+static bool move_message(RowJob *job, int32_t message, Arena scratch)
 {
-    phase_remove(job->phase, message);
-    Event start = phase_earliest(job->phase, message, 0);
-    if (start == EVENT_NEVER) {
-        return false;
+    SortKey *removed = arena_array(&scratch, SortKey, job->phase->message_count);
+    int32_t count = phase_remove_with_followers(job->phase, message, removed);
+    for (int32_t i = 0; i < count; i++) {
+        int32_t moved = (int32_t)removed[i].payload;
+        Event start = phase_earliest(job->phase, moved, 0, EVENT_NEVER);
+        if (start == EVENT_NEVER) {
+            return false;
+        }
+        phase_put(job->phase, moved, start);
+        make_dirty(job, moved);
     }
-    phase_put(job->phase, message, start);
-    make_dirty(job, message);
     return true;
 }
 
@@ -404,7 +408,7 @@ static int32_t move_late(RowJob *job, Arena scratch)
             moved++;
             Event start = phase->start[row->late[k]];
             phase->messages[row->late[k]].start_min = start + 1;
-            if (is_local && !move_message(job, row->late[k])) {
+            if (is_local && !move_message(job, row->late[k], scratch)) {
                 return -1;
             }
         }
