@@ -208,8 +208,10 @@ static bool emit_transfer(Generator *g)
         (g->move != 0 && !eval(g, g->move, &t.move))) {
         return false;
     }
-    if (g->bytes == 0 && __builtin_mul_overflow(t.bytes, 4, &t.bytes)) {
-        t.bytes = -1;
+    const int64_t words = t.bytes;
+    if (g->bytes == 0 && __builtin_mul_overflow(words, 4, &t.bytes)) {
+        return text_refuse(g->text, "X14: expected 1..%d words, found %lld",
+                           FABRIC_MESSAGE_WORDS_MAX, (long long)words);
     }
     for (int i = 0; i < g->receiver_count; i++) {
         const ReceiverForm *form = &g->receivers[i];

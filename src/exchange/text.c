@@ -265,6 +265,9 @@ static bool add_offset(ProblemText *text, int64_t offset)
         return text_refuse(text, "X14: expected an offset in whole words inside SRAM, found %lld",
                            (long long)offset);
     }
+    if (out->offsets.len == TEXT_OFFSETS_MAX) {
+        return text_refuse(text, "expected at most %d offsets of moves", TEXT_OFFSETS_MAX);
+    }
     OffsetSpan *span = &text->spans.at[text->spans.len - 1];
     span->least = (int32_t)min_i64(span->least, offset);
     span->largest = (int32_t)max_i64(span->largest, offset);
@@ -305,14 +308,15 @@ static bool parse_move(ProblemText *text, Str line)
     if (!cut_field(text, &line, "offsets", &list) || !parse_end(text, line)) {
         return false;
     }
-    do {
+    for (bool is_last = false; !is_last;) {
         int64_t offset;
+        is_last = str_find(list, ',', 0) < 0;
         if (!parse_number(text, str_cut(&list, ','), -(int64_t)SRAM_BYTES, SRAM_BYTES, "offset",
                           &offset) ||
             !add_offset(text, offset)) {
             return false;
         }
-    } while (list.len > 0);
+    }
     return true;
 }
 
@@ -343,6 +347,9 @@ static bool parse_phase(ProblemText *text, Str line)
         !parse_optional(text, &line, "bound", 0, INT32_MAX, &ignored) ||
         !parse_provenance(text, &line, &phase.provenance)) {
         return false;
+    }
+    if (text->out->phases.len == TEXT_PHASES_MAX) {
+        return text_refuse(text, "expected at most %d phases", TEXT_PHASES_MAX);
     }
     phase.iterations = (int32_t)iterations;
     *vec_push(&text->out->phases, text->keep) = phase;
@@ -397,7 +404,8 @@ static bool check_ranges(const ProblemText *text, const TransferText *from)
     return true;
 }
 
-static bool check_move(const ProblemText *text, int64_t move)
+/* Also counts what moving sources read: every rule about memory is looked at for every iteration. */
+static bool check_move(ProblemText *text, int64_t move)
 {
     const ExchangeProblem *out = text->out;
     int32_t iterations = out->phases.at[out->phases.len - 1].iterations;
@@ -406,11 +414,19 @@ static bool check_move(const ProblemText *text, int64_t move)
         return text_refuse(text, "expected a move that a line above gives, found %lld",
                            (long long)move);
     }
-    return move == 0 || out->moves.at[move].count == iterations ||
-           text_refuse(text,
-                       "expected a move with as many offsets as the phase has iterations "
-                       "(%d), found %d",
-                       iterations, out->moves.at[move].count);
+    if (move == 0) {
+        return true;
+    }
+    if (out->moves.at[move].count != iterations) {
+        return text_refuse(text,
+                           "expected a move with as many offsets as the phase has iterations "
+                           "(%d), found %d",
+                           iterations, out->moves.at[move].count);
+    }
+    text->moving_reads += iterations;
+    return text->moving_reads <= TEXT_MOVING_READS_MAX ||
+           text_refuse(text, "expected moving sources that read at most %d times in all iterations",
+                       TEXT_MOVING_READS_MAX);
 }
 
 bool text_add_transfer(ProblemText *text, const TransferText *from)
@@ -466,9 +482,15 @@ bool text_add_transfer(ProblemText *text, const TransferText *from)
 
 static bool parse_receivers(ProblemText *text, Str list)
 {
-    while (list.len > 0) {
-        Str item = str_cut(&list, ','), tile_text = str_cut(&item, '@');
+    for (bool is_last = list.len == 0; !is_last;) {
+        is_last = str_find(list, ',', 0) < 0;
+        Str item = str_cut(&list, ','), tile_text = item;
         int64_t tile, address;
+        if (str_find(item, '@', 0) < 0) {
+            return text_refuse(text, "expected to=tile@address,..., found `%.*s`",
+                               (int)min_i64(item.len, 40), item.at);
+        }
+        tile_text = str_cut(&item, '@');
         if (!parse_number(text, tile_text, 0, CHIP_TILES - 1, "tile", &tile) ||
             !parse_number(text, item, 0, UINT32_MAX, "address", &address) ||
             !text_add_receiver(text, tile, address)) {
@@ -560,10 +582,34 @@ static bool is_generator(Str word, Str line)
            (str_equal(word, S("transfer")) && str_find(line, '(', 0) >= 0);
 }
 
-/* `line` as a whole, and what stands behind its first word. */
-static bool parse_line(ProblemText *text, Str line)
+/* Spaces for other blanks and for the joints of lines; the reader of formulas passes over both by itself. */
+static Str spaced(Str line, Arena *arena)
 {
-    Str rest = line, word = str_cut(&rest, ' ');
+    if (str_find(line, '\t', 0) < 0 && str_find(line, '\n', 0) < 0 && !str_ends(line, S("\\"))) {
+        return line;
+    }
+    char *at = arena_array(arena, char, line.len);
+    for (isize i = 0; i < line.len; i++) {
+        char c = line.at[i];
+        at[i] = c >= '\t' && c <= '\r' ? ' ' : c;
+        isize joint = i;
+        while (c == '\n' && joint > 0 && at[joint] == ' ') {
+            joint--;
+        }
+        if (c == '\n') {
+            at[joint] = ' '; /* the backslash */
+        }
+    }
+    if (at[line.len - 1] == '\\') { /* nothing follows */
+        at[line.len - 1] = ' ';
+    }
+    return str_trim((Str){at, line.len});
+}
+
+/* `line` as it is in the file, for formulas, and with spaces only. */
+static bool parse_line(ProblemText *text, Str line, Str rest)
+{
+    Str word = str_cut(&rest, ' ');
     rest = str_trim(rest);
     if (str_equal(word, S("exchange"))) {
         return text_refuse(text, "expected `exchange` in the first line only");
@@ -622,17 +668,17 @@ bool exchange_parse(Str file, Arena *keep, ExchangeProblem *out, Error *err)
     int lines = 0;
     while (file.len > 0) {
         text.line = lines + 1;
-        Str line = cut_line(&file, &lines);
-        if (line.len == 0 || line.at[0] == '#') {
+        Str line = cut_line(&file, &lines), plain = spaced(line, keep);
+        if (plain.len == 0 || plain.at[0] == '#') {
             continue;
         }
         bool ok = false;
         if (has_head) {
-            ok = parse_line(&text, line);
+            ok = parse_line(&text, line, plain);
         } else {
-            Str word = str_cut(&line, ' ');
+            Str word = str_cut(&plain, ' ');
             ok = str_equal(word, S("exchange"))
-                     ? parse_head(&text, str_trim(line))
+                     ? parse_head(&text, str_trim(plain))
                      : text_refuse(&text, "expected `exchange` as the first line");
             has_head = true;
         }
@@ -640,6 +686,7 @@ bool exchange_parse(Str file, Arena *keep, ExchangeProblem *out, Error *err)
             return false;
         }
     }
+    text.line = (int)max_i64(lines, 1);
     return has_head ? close_phase(&text)
                     : text_refuse(&text, "expected `exchange` as the first line");
 }

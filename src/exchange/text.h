@@ -2,7 +2,13 @@
 #pragma once
 #include "exchange/formula.h"
 
-enum { TEXT_TRANSFERS_MAX = 2 * 1000 * 1000, TEXT_RECEIVERS_MAX = 16 * 1000 * 1000 };
+enum {
+    TEXT_TRANSFERS_MAX = 2 * 1000 * 1000,
+    TEXT_RECEIVERS_MAX = 16 * 1000 * 1000,
+    TEXT_PHASES_MAX = 100 * 1000,
+    TEXT_OFFSETS_MAX = 16 * 1000 * 1000,
+    TEXT_MOVING_READS_MAX = 16 * 1000 * 1000,
+};
 
 /* Least and largest offset of a move. */
 typedef struct OffsetSpan {
@@ -20,7 +26,8 @@ typedef struct ProblemText {
     OffsetSpanVec spans; /* per move */
     NameTable *names;    /* NULL until a line gives one */
     Formulas formulas;
-    int64_t expected; /* transfers that the last phase says it has; -1: it does not say */
+    int64_t moving_reads; /* of transfers with a move, in all iterations */
+    int64_t expected;     /* transfers that the last phase says it has; -1: it does not say */
 } ProblemText;
 
 /* `line N: message`. Returns false. */

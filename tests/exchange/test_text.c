@@ -229,6 +229,17 @@ static const Mistake mistakes[] = {
      "provenance reason"},
     {"phase\nmessage word=0\n", 3, "expected words="},
     {"phase\npatch word=0 move=1 soup\n", 3, "the end of the line"},
+    {"phase\ntransfer source=1 address=0x80000 words=2 to=2@0x80000,\n", 3,
+     "to=tile@address,..., found ``"},
+    {"phase\ntransfer source=1 address=0x80000 words=2 to=2\n", 3,
+     "to=tile@address,..., found `2`"},
+    {"move 1 offsets=0,4,\n", 2, "expected offset=number"},
+    {"phase\ntransfer source=1 \\\n address=0x80000 \\\n soup\n", 3, "words=, found `soup`"},
+    {"phase transfers=1\n# nothing\n\n", 4, "as the phase says (1), found 0"},
+    /* What would be too much work. */
+    {"move 1 first=0 step=0 count=159744\nphase iterations=159744\n"
+     "for i < 101: transfer source=0 address=0x80000 words=1 move=1 to=2@0x90000\n",
+     4, "read at most 16000000 times in all iterations, at i=100"},
     /* Formulas. */
     {"for i < 2: transfer source=0 address=0x80000 words=1 to=2@0x80000\n", 2,
      "a phase line before"},
@@ -244,6 +255,8 @@ static const Mistake mistakes[] = {
     {"let i = 0 - 9223372036854775807 - 2\n", 2, "within 64 bits"},
     {"let i = 1 / 0\n", 2, "a divisor that is not 0"},
     {"let i = 1 % 0\n", 2, "a divisor that is not 0"},
+    {"phase\ntransfer source=L(0) address=0x80000 words=0x2000000000000001 to=L(1)@0x80000\n", 3,
+     "expected 1..4148 words, found 2305843009213693953"},
     {"let i = L(1472)\n", 2, "expected L(0..1471), found L(1472)"},
     {"let i = min(1)\n", 2, "2 arguments of min"},
     {"let i = min(1,2,3)\n", 2, "at most 2 arguments of min"},
@@ -276,6 +289,47 @@ static void names_mistakes(void)
         CHECK_ERROR(exchange_parse(text, &arena, &problem, &err), err, ERROR_INPUT,
                     mistakes[i].part);
         CHECK_CSTR(err.where, where);
+    }
+}
+
+/* Every kind of line may be joined from several, with the line ends of other systems, and its fields stand between any blanks. */
+static void joins_lines(void)
+{
+    Arena arena = keep;
+    Str text = S("exchange \\\n row_bytes_max=65536\trow_range=0x4c000..0x5c000\r\n"
+                 "phase \\\r\n\ttransfers=1 \\ \n\n"
+                 "transfer\tsource=12  address=0x80000 \\\n\\\nwords=64 to=14@0x90000\\\n\n"
+                 "name 3 \\\n a \\ b\n");
+    ExchangeProblem problem = parsed(text, &arena);
+    CHECK_STR(printed(&problem, NULL, &arena),
+              S(HEAD "name 3 a \\ b\n"
+                     "phase transfers=1\n"
+                     "transfer source=12 address=0x80000 words=64 to=14@0x90000\n"));
+}
+
+/* Files of a few megabytes that would take gigabytes. */
+static void refuses_too_much(void)
+{
+    static const struct {
+        const char *line, *part;
+        int count;
+    } cases[] = {
+        {"phase\n", "at most 100000 phases", 100001},
+        {"move %d first=0 step=0 count=159744\n", "at most 16000000 offsets", 101},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Arena arena = keep;
+        Writer writer = writer_buffer(&arena);
+        write_str(&writer, S(HEAD));
+        for (int k = 1; k <= cases[i].count; k++) {
+            char line[64];
+            (void)snprintf(line, sizeof line, cases[i].line, k);
+            write_str(&writer, str_of(line));
+        }
+        ExchangeProblem problem;
+        Error err = {0};
+        CHECK_ERROR(exchange_parse(writer_text(&writer), &arena, &problem, &err), err, ERROR_INPUT,
+                    cases[i].part);
     }
 }
 
@@ -321,4 +375,4 @@ static void setup(void)
 }
 
 TEST_MAIN(setup, prints_what_it_reads, prints_schedules, generates_transfers, evaluates_formulas,
-          deals_and_draws_evenly, names_mistakes, stops_at_limits)
+          deals_and_draws_evenly, joins_lines, names_mistakes, refuses_too_much, stops_at_limits)
