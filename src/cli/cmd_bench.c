@@ -6,6 +6,7 @@
 #include "exchange/exchange.h"
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ITEMS_MAX = 1024, FILE_BYTES_MAX = 1 << 30, KEEP_BYTES_LOG2 = 36, SCRATCH_BYTES_LOG2 = 35 };
 
@@ -63,6 +64,41 @@ static bool take_width(const char *value, ExchangeWidth *out, Error *err)
                      value);
 }
 
+/* Two options of which only one may be given; NULL for one that is not. */
+static bool exclude(const char *one, const char *other, Error *err)
+{
+    return one == NULL || other == NULL ||
+           error_set(err, ERROR_INPUT, NULL, "options %s and %s exclude each other", one, other);
+}
+
+/* What is printed instead of a table has no form; what schedules nothing has no options of the solver. */
+static bool check_flags(const BenchFlags *f, Error *err)
+{
+    const char *list = f->is_listed ? "--list" : NULL;
+    const char *expand = f->is_expanded ? "--expand" : NULL;
+    const char *bounds = f->is_bounded ? "--bounds" : NULL;
+    const char *text = list != NULL ? list : expand;
+    const char *unscheduled = text != NULL ? text : bounds;
+    const char *forms[] = {
+        [FORM_TABLE] = NULL, [FORM_JSON] = "--json", [FORM_MARKDOWN] = "--markdown"};
+    if (!exclude(list, expand, err) || !exclude(text, bounds, err) ||
+        !exclude(text, forms[f->form], err) ||
+        !exclude(unscheduled, f->is_compact ? "--compact" : NULL, err) ||
+        !exclude(unscheduled, f->stream_words > 0 ? "--exchange-stream-words" : NULL, err) ||
+        !exclude(unscheduled, f->width != EXCHANGE_WIDTH_AUTO ? "--width" : NULL, err)) {
+        return false;
+    }
+    if (f->is_listed && f->item_count > 0) {
+        return error_set(err, ERROR_INPUT, NULL, "option --list: expected no problem, found %s",
+                         f->items[0]);
+    }
+    if (f->is_expanded && f->item_count != 1) {
+        return error_set(err, ERROR_INPUT, NULL, "option --expand: expected one problem, found %d",
+                         f->item_count);
+    }
+    return true;
+}
+
 static bool take_form(BenchFlags *f, OutputForm form, Error *err)
 {
     if (f->form != FORM_TABLE && f->form != form) {
@@ -118,11 +154,12 @@ typedef struct PhaseLine {
     Str name;
     int64_t transfers, receivers, paired; /* paired: transfers sent 64 bits wide */
     ExchangeBounds bounds;
-    Event horizon;                    /* 0: not scheduled */
+    Event horizon;
     int64_t row_bytes_max, row_bytes; /* largest row of a tile; all rows */
     /* Of the whole problem, in its first line; else 0. Encoding is part of solving. */
     double solve_seconds, encode_seconds, check_seconds;
-    Str refusal;
+    bool is_scheduled, is_refused; /* neither: bounds only */
+    Str refusal;                   /* in the first line of a refused problem */
 } PhaseLine;
 VEC(PhaseLine);
 
@@ -131,7 +168,8 @@ typedef struct BenchRun {
     int threads;
     Arena arena; /* lines */
     PhaseLineVec lines;
-    int code; /* worst answer so far */
+    int item, item_count; /* which of how many problems */
+    int code;             /* worst answer so far */
 } BenchRun;
 
 /* The name of a problem: its file's without folder and ending. */
@@ -142,12 +180,16 @@ static Str name_of_item(const char *item)
     return str_ends(name, S(".exchange")) ? str_slice(name, 0, name.len - 9) : name;
 }
 
+static const char *corpus_name(int index, Arena *arena)
+{
+    return str_copy(name_of_item(corpus_files[index].name), arena).at; /* with a 0 behind it */
+}
+
+/* By the bare name: with a folder or an ending it is somebody's file. */
 static const CorpusFile *find_corpus(const char *item)
 {
-    Str wanted = name_of_item(item);
     for (int i = 0; i < corpus_file_count; i++) {
-        if (str_folder_len(str_of(item)) == 0 &&
-            str_equal(wanted, name_of_item(corpus_files[i].name))) {
+        if (str_equal(str_of(item), name_of_item(corpus_files[i].name))) {
             return &corpus_files[i];
         }
     }
@@ -161,6 +203,8 @@ static bool read_problem(const char *item, Arena *keep, ExchangeProblem *out, Er
     Str text;
     if (corpus != NULL) {
         text = (Str){corpus->text, corpus->length};
+    } else if (str_folder_len(str_of(item)) == 0 && access(item, F_OK) != 0) {
+        return error_set(err, ERROR_INPUT, item, "no file, and no problem of the corpus (--list)");
     } else if (!file_read(item, FILE_BYTES_MAX, keep, &text, err)) {
         return false;
     }
@@ -176,10 +220,9 @@ static void add_lines(BenchRun *run, const char *item, const ExchangeProblem *pr
         for (int32_t k = 0; k < phase->transfer_count; k++) {
             line->receivers += problem->transfers.at[phase->transfer_first + k].receiver_count;
         }
-        Str name = name_of_item(item);
-        line->name = problem->phases.len == 1
-                         ? str_copy(name, &run->arena)
-                         : str_format(&run->arena, "%.*s/%td", STR_ARG(name), i);
+        Str name = str_shown(name_of_item(item), &run->arena);
+        line->name =
+            problem->phases.len == 1 ? name : str_format(&run->arena, "%.*s/%td", STR_ARG(name), i);
     }
 }
 
@@ -196,6 +239,7 @@ static void fill_bounds(PhaseLine *lines, const ExchangeProblem *problem, int th
 static void fill_lines(PhaseLine *lines, const ExchangeProblem *problem, const Schedule *schedule)
 {
     for (isize i = 0; i < problem->phases.len; i++) {
+        lines[i].is_scheduled = true;
         lines[i].horizon = schedule->horizon[i];
         lines[i].bounds = schedule->bounds[i];
     }
@@ -216,11 +260,11 @@ static void fill_lines(PhaseLine *lines, const ExchangeProblem *problem, const S
     }
 }
 
-static void say(const BenchRun *run, const char *item, const char *what)
+static void say(BenchRun *run, const char *item, const char *what)
 {
     if (!run->flags->is_quiet) {
-        Str name = name_of_item(item);
-        fprintf(stderr, "%.*s: %s\n", STR_ARG(name), what);
+        Str name = str_shown(name_of_item(item), &run->arena);
+        fprintf(stderr, "%d/%d %.*s: %s\n", run->item + 1, run->item_count, STR_ARG(name), what);
     }
 }
 
@@ -240,6 +284,7 @@ static bool run_problem(BenchRun *run, const char *item, Arena *keep, Arena scra
         return true;
     }
     if (f->is_bounded) {
+        say(run, item, "bounds");
         fill_bounds(lines, &problem, run->threads, scratch);
         return true;
     }
@@ -255,6 +300,9 @@ static bool run_problem(BenchRun *run, const char *item, Arena *keep, Arena scra
     lines[0].solve_seconds = time_seconds() - begin;
     if (!is_solved) {
         lines[0].refusal = str_copy(str_of(refusal.message), &run->arena);
+        for (isize i = 0; i < problem.phases.len; i++) {
+            lines[i].is_refused = true;
+        }
         run->code = run->code > (int)refusal.code ? run->code : (int)refusal.code;
         if (refusal.code == ERROR_NO) { /* a good problem */
             fill_bounds(lines, &problem, run->threads, scratch);
@@ -264,7 +312,9 @@ static bool run_problem(BenchRun *run, const char *item, Arena *keep, Arena scra
     say(run, item, "checking");
     begin = time_seconds();
     if (!exchange_check(&problem, &schedule, run->threads, scratch, err)) {
-        return error_context(err, "%s", item);
+        (void)error_context(err, "%s", item);
+        err->code = (ErrorCode)EXIT_BUG; /* of the solver or of the checker */
+        return false;
     }
     lines[0].check_seconds = time_seconds() - begin;
     lines[0].encode_seconds = schedule.host_encode_seconds;
@@ -298,8 +348,8 @@ static LineSum sum_of(const BenchRun *run, Str prefix)
         if (!str_starts(line->name, prefix)) {
             continue;
         }
-        sum.refused += line->horizon == 0;
-        if (line->horizon > 0) {
+        sum.refused += line->is_refused;
+        if (line->is_scheduled) {
             sum.count++;
             sum.horizon += line->horizon;
             sum.bound += line->bounds.chosen.events;
@@ -326,11 +376,11 @@ static void print_sums(Writer *out, const BenchRun *run)
             continue;
         }
         write_fmt(out,
-                  "%s: %lld phases, sum of horizons %lld / sum of bounds %lld = %.3f;\n"
+                  "%s: %lld phase%s, sum of horizons %lld / sum of bounds %lld = %.3f;\n"
                   "  solved in %.2f s (%.2f s of it encoding), checked in %.2f s",
-                  sums[i].name, (long long)sum.count, (long long)sum.horizon, (long long)sum.bound,
-                  ratio_of(sum.horizon, sum.bound), sum.solve_seconds, sum.encode_seconds,
-                  sum.check_seconds);
+                  sums[i].name, (long long)sum.count, sum.count == 1 ? "" : "s",
+                  (long long)sum.horizon, (long long)sum.bound, ratio_of(sum.horizon, sum.bound),
+                  sum.solve_seconds, sum.encode_seconds, sum.check_seconds);
         if (sum.refused > 0) {
             write_fmt(out, "; %lld refused", (long long)sum.refused);
         }
@@ -350,9 +400,9 @@ static void print_table(Writer *out, const BenchRun *run)
                   (long long)line->transfers, (long long)line->receivers,
                   line->bounds.ordinary.events, line->bounds.paired.events);
         const char *kind = kind_names[line->bounds.chosen.kind];
-        if (line->refusal.len > 0) {
-            write_fmt(out, "%-7s refused\n  %.*s\n", kind, STR_ARG(line->refusal));
-        } else if (line->horizon == 0) {
+        if (line->is_refused) {
+            write_fmt(out, "%-7s refused\n", kind);
+        } else if (!line->is_scheduled) {
             write_fmt(out, "%s\n", kind);
         } else {
             write_fmt(out, "%-7s %6d %5.3f %5lld %5lld %5.*f %4.*f %4.*f\n", kind, line->horizon,
@@ -361,6 +411,9 @@ static void print_table(Writer *out, const BenchRun *run)
                       line->solve_seconds < 99.9 ? 2 : 0, line->solve_seconds,
                       line->encode_seconds < 9.99 ? 2 : 0, line->encode_seconds,
                       line->check_seconds < 9.99 ? 2 : 0, line->check_seconds);
+        }
+        if (line->refusal.len > 0) {
+            write_fmt(out, "  %.*s\n", STR_ARG(line->refusal));
         }
     }
     print_sums(out, run);
@@ -378,9 +431,9 @@ static void print_markdown(Writer *out, const BenchRun *run)
                   (long long)line->transfers, (long long)line->receivers,
                   line->bounds.ordinary.events, line->bounds.paired.events,
                   kind_names[line->bounds.chosen.kind]);
-        if (line->horizon == 0) {
-            write_str(out, line->refusal.len > 0 ? S(" refused | | | | | | |\n")
-                                                 : S(" | | | | | | |\n"));
+        if (!line->is_scheduled) {
+            write_str(out,
+                      line->is_refused ? S(" refused | | | | | | |\n") : S(" | | | | | | |\n"));
         } else {
             write_fmt(out, " %d | %.3f | %lld | %lld | %.2f | %.2f | %.2f |\n", line->horizon,
                       ratio_of(line->horizon, line->bounds.chosen.events),
@@ -389,6 +442,12 @@ static void print_markdown(Writer *out, const BenchRun *run)
         }
     }
     write_str(out, S("\n"));
+    for (isize i = 0; i < run->lines.len; i++) {
+        const PhaseLine *line = &run->lines.at[i];
+        if (line->refusal.len > 0) {
+            write_fmt(out, "%.*s: %.*s\n", STR_ARG(line->name), STR_ARG(line->refusal));
+        }
+    }
     print_sums(out, run);
 }
 
@@ -417,7 +476,7 @@ static void print_json(Writer *out, const BenchRun *run)
             write_str(out, S(",\"refusal\":"));
             write_json_str(out, line->refusal);
         }
-        if (line->horizon > 0) {
+        if (line->is_scheduled) {
             write_fmt(out,
                       ",\"scheduled_horizon\":%d,\"ratio\":%.4f,\"paired_transfers\":%lld,"
                       "\"row_bytes_max\":%lld,\"row_bytes\":%lld,\"host_solve_seconds\":%.4f,"
@@ -447,10 +506,6 @@ static void print_json(Writer *out, const BenchRun *run)
 
 static bool expand(const BenchFlags *f, Writer *out, Error *err)
 {
-    if (f->item_count != 1) {
-        return error_set(err, ERROR_INPUT, NULL, "option --expand: expected one problem, found %d",
-                         f->item_count);
-    }
     Arena keep = arena_create((isize)1 << KEEP_BYTES_LOG2);
     ExchangeProblem problem;
     bool is_good = read_problem(f->items[0], &keep, &problem, err);
@@ -462,12 +517,32 @@ static bool expand(const BenchFlags *f, Writer *out, Error *err)
     return is_good;
 }
 
+/* A mistake in the last file must not cost the work on those before it. */
+static bool read_all(const BenchFlags *f, Error *err)
+{
+    for (int i = 0; i < f->item_count; i++) {
+        Arena keep = arena_create((isize)1 << KEEP_BYTES_LOG2);
+        ExchangeProblem problem;
+        bool is_good =
+            find_corpus(f->items[i]) != NULL || read_problem(f->items[i], &keep, &problem, err);
+        arena_destroy(&keep);
+        if (!is_good) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool run_all(BenchRun *run, Error *err)
 {
     const BenchFlags *f = run->flags;
-    int count = f->item_count > 0 ? f->item_count : corpus_file_count;
-    for (int i = 0; i < count; i++) {
-        const char *item = f->item_count > 0 ? f->items[i] : corpus_files[i].name;
+    run->item_count = f->item_count > 0 ? f->item_count : corpus_file_count;
+    if (run->item_count > 1 && !read_all(f, err)) {
+        return false;
+    }
+    for (int i = 0; i < run->item_count; i++) {
+        const char *item = f->item_count > 0 ? f->items[i] : corpus_name(i, &run->arena);
+        run->item = i;
         Arena keep = arena_create((isize)1 << KEEP_BYTES_LOG2);
         Arena scratch = arena_create((isize)1 << SCRATCH_BYTES_LOG2);
         bool is_good = run_problem(run, item, &keep, scratch, err);
@@ -493,14 +568,16 @@ static int bench_exchange(int argc, char **argv)
         return done;
     }
     Error err = {0};
+    if (!check_flags(&f, &err)) {
+        return cli_fail(&err);
+    }
     BenchRun run = {.flags = &f,
                     .threads = thread_count((int)f.threads),
                     .arena = arena_create((isize)1 << 30)};
     Writer out = writer_file(1, &run.arena);
     if (f.is_listed) {
         for (int i = 0; i < corpus_file_count; i++) {
-            Str name = name_of_item(corpus_files[i].name);
-            write_fmt(&out, "%.*s\n", STR_ARG(name));
+            write_fmt(&out, "%s\n", corpus_name(i, &run.arena));
         }
     } else if (f.is_expanded ? !expand(&f, &out, &err) : !run_all(&run, &err)) {
         return cli_fail(&err);

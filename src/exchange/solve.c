@@ -204,7 +204,8 @@ static bool encode_phase(const Solve *solve, isize index, int threads, Arena *ke
                                  : shortest_variant(work);
     if (variant == NULL) {
         return error_set(err, ERROR_NO, NULL,
-                         "S10: phase %td is too long to be scheduled: its lower bound is %d events",
+                         "S10: gave up on phase %td, of %d events or more: a search among so many "
+                         "takes more memory than it may or can have",
                          index, solve->bounds[index].chosen.events);
     }
     Phase phase;

@@ -9,7 +9,7 @@ $ cat >small.exchange <<'END'
 > END
 $ tessera bench exchange --list | head -n 3
 $ tessera bench exchange small.exchange --expand
-$ tessera bench exchange small.exchange --bounds
+$ tessera bench exchange small.exchange --bounds -q
 $ tessera bench exchange small.exchange --markdown -q --width 32 | sed 's/ | [0-9.]* | [0-9.]* | [0-9.]* |$/ | s | s | s |/; /^  solved/d'
 $ tessera bench exchange small.exchange --json -q -j1 | grep -c '"scheduled_horizon"'
 ---
