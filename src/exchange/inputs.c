@@ -6,8 +6,9 @@ static bool refuse(Error *err, const char *rule, const ExchangeProblem *problem,
                    const char *what)
 {
     const ExchangeTransfer *t = &problem->transfers.at[transfer];
-    return error_set(err, ERROR_INPUT, NULL, "%s: transfer %td from tile L%d, 0x%x, %u words: %s",
-                     rule, transfer, t->source.id < CHIP_TILES ? tile_of(t->source).id : -1,
+    return error_set(err, ERROR_INPUT, NULL,
+                     "%s: transfer %td from tile L%d (P%d), 0x%x, %u words: %s", rule, transfer,
+                     t->source.id < CHIP_TILES ? tile_of(t->source).id : -1, t->source.id,
                      t->address, t->words, what);
 }
 

@@ -239,9 +239,9 @@ static bool check_budget(const ExchangeProblem *problem, const Schedule *schedul
     int64_t over = bytes[worst] - problem->row_bytes_max;
     if (over > 0) {
         return error_set(err, ERROR_NO, NULL,
-                         "S10: exchange rows need %lld bytes, over by %lld bytes on tile L%d",
+                         "S10: exchange rows need %lld bytes, over by %lld bytes on tile L%d (P%d)",
                          (long long)bytes[worst], (long long)over,
-                         tile_of((PhysTile){(uint16_t)worst}).id);
+                         tile_of((PhysTile){(uint16_t)worst}).id, worst);
     }
     return true;
 }

@@ -216,7 +216,8 @@ static void refuses_bad_problems(void)
     ExchangeProblem p = small_problem(&arena);
     p.receivers.at[2].tile = p.transfers.at[1].source;
     refuses(&p, ERROR_INPUT,
-            "X13: transfer 1 from tile L100, 0x70000, 30 words: the only receiver is the sender");
+            "X13: transfer 1 from tile L100 (P260), 0x70000, 30 words: the only receiver is the "
+            "sender");
     p = small_problem(&arena);
     p.receivers.at[1].tile =
         p.transfers.at[0].source; /* loopback into the element that is sent from */
@@ -327,7 +328,7 @@ static void refuses_bad_text(void)
     static const struct {
         const char *text, *part, *where;
     } cases[] = {
-        {"", "exchange", "line 0"},
+        {"", "exchange", "line 1"},
         {"phase transfers=0\n", "exchange", "line 1"},
         {"exchange row_bytes_max=1 row_range=1\n", "row_range", "line 1"},
         {"exchange row_bytes_max=x row_range=1..2\n", "row_bytes_max", "line 1"},

@@ -1,5 +1,5 @@
 /* Hostile problem files: read, printed and read again they are the same; small ones get bounds and a schedule, which the checker
- * accepts, or a refusal (libFuzzer target; `make fuzz`). Long loops are legal and only slow here: decimals of more than two digits are
+ * accepts, or a refusal, with the options that the length of the file stands for (libFuzzer target; `make fuzz`). Long loops are legal and only slow here: decimals of more than two digits are
  * skipped where there is a loop.
  */
 #include "exchange/exchange.h"
@@ -62,7 +62,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         return 0;
     }
     Schedule schedule;
-    ExchangeOptions options = {.threads = 1};
+    static const int32_t stream_words[] = {0, 0, 1, 7};
+    ExchangeOptions options = {.threads = 1,
+                               .is_compact = bytes % 2 != 0,
+                               .stream_words = stream_words[bytes / 2 % 4],
+                               .width = (ExchangeWidth)(bytes / 8 % 3)};
     if (exchange_solve(&problem, &options, &keep, scratch, &schedule, &err)) {
         FUZZ_CHECK(exchange_check(&problem, &schedule, 1, scratch, &err));
     } else {
