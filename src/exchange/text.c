@@ -36,7 +36,8 @@ static void print_names(Writer *writer, const NameTable *names)
             write_fmt(writer, "name %td ", i);
             for (isize k = 0; k < name.len; k++) {
                 char c = name.at[k];
-                write_str(writer, c >= 0 && c < 32 ? S("?") : (Str){&name.at[k], 1});
+                bool is_joint = c == '\\' && k == name.len - 1;
+                write_str(writer, is_joint || (c >= 0 && c < 32) ? S("?") : (Str){&name.at[k], 1});
             }
             write_str(writer, S("\n"));
         }

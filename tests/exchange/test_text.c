@@ -307,6 +307,21 @@ static void joins_lines(void)
                      "transfer source=12 address=0x80000 words=64 to=14@0x90000\n"));
 }
 
+/* Names come from model files: none may break its line or swallow the next one. */
+static void prints_any_name(void)
+{
+    Arena arena = keep;
+    ExchangeProblem problem = parsed(S(HEAD "phase\n"), &arena);
+    Str names[] = {S(""), S("a\nb"), S("c\\"), S(" \t"), S("# d"), S("\\")};
+    NameTable table = {
+        .names = {names, sizeof names / sizeof *names, sizeof names / sizeof *names}};
+    problem.names = &table;
+    Str text = S(HEAD "name 1 a?b\nname 2 c?\nname 4 # d\nname 5 ?\nphase transfers=0\n");
+    CHECK_STR(printed(&problem, NULL, &arena), text);
+    ExchangeProblem again = parsed(text, &arena);
+    CHECK_STR(printed(&again, NULL, &arena), text);
+}
+
 /* Files of a few megabytes that would take gigabytes. */
 static void refuses_too_much(void)
 {
@@ -374,5 +389,6 @@ static void setup(void)
     keep = arena_create((isize)1 << 32);
 }
 
-TEST_MAIN(setup, prints_what_it_reads, prints_schedules, generates_transfers, evaluates_formulas,
-          deals_and_draws_evenly, joins_lines, names_mistakes, refuses_too_much, stops_at_limits)
+TEST_MAIN(setup, prints_what_it_reads, prints_any_name, prints_schedules, generates_transfers,
+          evaluates_formulas, deals_and_draws_evenly, joins_lines, names_mistakes, refuses_too_much,
+          stops_at_limits)
