@@ -22,8 +22,8 @@ void add_call(Expansion *x, Tile tile, const KernelCall *call, const KernelArg *
     for (int i = 0; i < call->arg_count; i++)
         *vec_push(&w->args, x->keep) = call->arg[i].operand < 0 ? (KernelArg){0, call->arg[i].value}
                                                                 : operand[call->arg[i].operand];
-    *vec_push(&w->calls, x->keep) =
-        (WorkCall){tile, (uint16_t)call->kernel, first, call->arg_count, provenance};
+    *vec_push(&w->calls, x->keep) = (WorkCall){
+        tile, (uint16_t)call->kernel, first, call->arg_count, kernel_cost(call), provenance};
 }
 
 void add_calls_step(Expansion *x, isize first, Provenance provenance, Arena scratch)

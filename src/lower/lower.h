@@ -57,6 +57,7 @@ typedef struct WorkCall {
     Tile tile;
     uint16_t kernel; /* KernelId */
     int32_t arg_first, arg_count;
+    Cycles estimated_cycles; /* kernel_cost */
     Provenance provenance;
 } WorkCall;
 VEC(WorkCall);

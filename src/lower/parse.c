@@ -260,6 +260,11 @@ static bool parse_call(WorkParser *p)
     if (call.kernel == KERNEL_none) {
         return fail(p, "a known kernel in front of this");
     }
+    uint32_t cycles = 0; /* may be absent */
+    if (str_starts(p->rest, S(" cycles=")) && !take_number(p, " cycles=", UINT32_MAX, &cycles)) {
+        return false;
+    }
+    call.estimated_cycles = cycles;
     call.provenance = step->provenance;
     while (p->rest.len > 0) {
         KernelArg arg = {0};

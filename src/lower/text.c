@@ -23,8 +23,8 @@ static void print_buffer(Writer *writer, const Work *w, isize i)
 
 static void print_call(Writer *writer, const Work *w, const WorkCall *call)
 {
-    write_fmt(writer, "  call tile=%u kernel=%.*s", call->tile.id,
-              STR_ARG(kernel_of((KernelId)call->kernel)->name));
+    write_fmt(writer, "  call tile=%u kernel=%.*s cycles=%lld", call->tile.id,
+              STR_ARG(kernel_of((KernelId)call->kernel)->name), (long long)call->estimated_cycles);
     for (int32_t a = call->arg_first; a < call->arg_first + call->arg_count; a++) {
         KernelArg arg = w->args.at[a];
         if (arg.buffer)
