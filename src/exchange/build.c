@@ -117,6 +117,14 @@ static int32_t lane_of(Builder *b, PhysTile tile)
     return b->lane_of[tile.id] - 1;
 }
 
+/* Row end of the receiver, less the message's start. */
+Event endpoint_tail(const Phase *phase, const Endpoint *to)
+{
+    const Message *m = &phase->messages[to->message];
+    return to->source_delay + phase->lanes[to->lane].pointer_delay + (m->is_paired ? 1 : 0) +
+           m->items + FABRIC_ROW_MARGIN;
+}
+
 static void add_message(Builder *b, int32_t transfer, uint32_t word_first, uint32_t words,
                         bool is_paired, uint32_t groups)
 {
@@ -158,8 +166,7 @@ static void add_message(Builder *b, int32_t transfer, uint32_t word_first, uint3
         receiver->receive_load += m->items;
         receiver->receive_count++;
         m->start_min = (Event)max_i64(m->start_min, -time);
-        m->tail = (Event)max_i64(m->tail, time + 1 + receiver->pointer_delay + (is_paired ? 1 : 0) +
-                                              m->items + FABRIC_ROW_MARGIN);
+        m->tail = (Event)max_i64(m->tail, endpoint_tail(phase, endpoint));
     }
 }
 
@@ -239,6 +246,39 @@ static void choose_moves(Phase *phase, Arena scratch)
     }
 }
 
+/* What tiles do later, less what every taking part tile has to do at least. */
+static void find_later(Phase *phase, const Builder *b)
+{
+    const ExchangePhase *source = &phase->problem->phases.at[phase->index];
+    Event least = EXCHANGE_LATER_MAX, others = 0;
+    for (int32_t i = 0; i < source->later_count; i++) {
+        const ExchangeLater *later = &phase->problem->later.at[source->later_first + i];
+        int32_t lane = b->lane_of[later->tile.id] - 1;
+        if (lane >= 0) {
+            phase->lanes[lane].later = later->events;
+        } else {
+            others = later->events > others ? later->events : others;
+        }
+    }
+    for (int32_t i = 0; i < phase->lane_count; i++) {
+        least = phase->lanes[i].later < least ? phase->lanes[i].later : least;
+    }
+    for (int32_t i = 0; i < phase->lane_count; i++) {
+        phase->lanes[i].later -= least;
+    }
+    phase->length_min = others > least ? others - least : 0;
+    for (int32_t i = 0; i < phase->message_count; i++) {
+        Message *m = &phase->messages[i];
+        Event end = m->items > FABRIC_SEND_MIN ? m->items : FABRIC_SEND_MIN;
+        m->reach = end + phase->lanes[m->lane].later;
+        for (int32_t k = m->first; k < m->first + m->count; k++) {
+            const Endpoint *to = &phase->endpoints[k];
+            Event reach = endpoint_tail(phase, to) + phase->lanes[to->lane].later;
+            m->reach = reach > m->reach ? reach : m->reach;
+        }
+    }
+}
+
 static void find_conflicts(Phase *phase, Arena scratch)
 {
     uint32_t *reads = arena_array(&scratch, uint32_t, phase->lane_count);
@@ -298,6 +338,7 @@ Phase phase_build(const ExchangeProblem *problem, int32_t index, bool is_paired,
     phase.may_merge = messages < TINY_MESSAGES_MIN || words >= TINY_WORDS * messages;
     choose_moves(&phase, *arena);
     find_conflicts(&phase, *arena);
+    find_later(&phase, &builder);
     return phase;
 }
 

@@ -41,8 +41,18 @@ VEC(ExchangeMove);
 typedef int32_t ExchangeOffset;
 VEC(ExchangeOffset);
 
+/* What a tile has to do behind a phase before it can come to the next one. There is no exit barrier: it begins when its own row
+ * ends, or at event 0 if it has none, so that the next phase waits for the largest row end + `events`. */
+enum { EXCHANGE_LATER_MAX = 1 << 28 }; /* events; more counts as this */
+typedef struct ExchangeLater {
+    PhysTile tile;
+    Event events;
+} ExchangeLater;
+VEC(ExchangeLater);
+
 typedef struct ExchangePhase {
     int32_t transfer_first, transfer_count;
+    int32_t later_first, later_count; /* sorted by tile, those with events > 0 */
     int32_t
         iterations; /* of the Repeat around it; 0 counts as 1. Every move of the phase has as many offsets. */
     Provenance provenance;
@@ -53,6 +63,7 @@ typedef struct ExchangeProblem {
     ExchangePhaseVec phases;
     ExchangeTransferVec transfers;
     ExchangeReceiverVec receivers;
+    ExchangeLaterVec later;
     ExchangeMoveVec moves; /* index 0 unused */
     ExchangeOffsetVec offsets;
     uint32_t row_bytes_max; /* per tile, sum over phases */

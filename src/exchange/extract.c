@@ -60,6 +60,34 @@ static void add_transfer(const Work *work, const Placement *placement, const Tra
     *vec_push(&out->transfers, keep) = to;
 }
 
+/* Estimated cycles of the calls of every tile between step `phase` and the next phase; from the end of a loop around the phase
+ * it goes on at the loop's begin. */
+static void add_later(const Work *work, isize phase, Arena *keep, ExchangeProblem *out)
+{
+    Event events[CHIP_TILES] = {0};
+    for (isize i = phase + 1; i < work->steps.len; i++) {
+        const WorkStep *step = &work->steps.at[i];
+        if (step->kind == WORK_PHASE) {
+            break;
+        }
+        if (step->kind == WORK_LOOP_END && step->partner < phase && step->repeats > 1) {
+            i = step->partner;
+            continue;
+        }
+        for (int32_t k = step->first; step->kind == WORK_CALLS && k < step->first + step->count;
+             k++) {
+            const WorkCall *call = &work->calls.at[k];
+            Event *sum = &events[phys_of(call->tile).id];
+            *sum = (Event)min_i64(*sum + call->estimated_cycles, EXCHANGE_LATER_MAX);
+        }
+    }
+    for (int tile = 0; tile < CHIP_TILES; tile++) {
+        if (events[tile] > 0) {
+            *vec_push(&out->later, keep) = (ExchangeLater){{(uint16_t)tile}, events[tile]};
+        }
+    }
+}
+
 void exchange_extract(const Work *work, const Placement *placement, Arena *keep,
                       ExchangeProblem *out)
 {
@@ -75,9 +103,13 @@ void exchange_extract(const Work *work, const Placement *placement, Arena *keep,
         for (int32_t k = step->first; k < step->first + step->count; k++) {
             add_transfer(work, placement, &work->transfers.at[k], first, keep, out);
         }
+        int32_t later_first = (int32_t)out->later.len;
+        add_later(work, i, keep, out);
         *vec_push(&out->phases, keep) =
             (ExchangePhase){.transfer_first = first,
                             .transfer_count = (int32_t)out->transfers.len - first,
+                            .later_first = later_first,
+                            .later_count = (int32_t)out->later.len - later_first,
                             .provenance = step->provenance};
     }
 }

@@ -508,3 +508,46 @@ Event phase_horizon(const Phase *phase)
     }
     return horizon;
 }
+
+Event phase_length(const Phase *phase)
+{
+    Event length = phase->length_min;
+    for (int32_t i = 0; i < phase->message_count; i++) {
+        Event end = phase->start[i] + phase->messages[i].reach;
+        length = end > length ? end : length;
+    }
+    return length;
+}
+
+int64_t phase_ends(const Phase *phase, Arena scratch)
+{
+    Event *ends = arena_array(&scratch, Event, phase->lane_count);
+    for (int32_t i = 0; i < phase->message_count; i++) {
+        const Message *m = &phase->messages[i];
+        Event *end = &ends[m->lane], sent = phase->start[i] + m->items;
+        *end = sent > *end ? sent : *end;
+        for (int32_t k = m->first; k < m->first + m->count; k++) {
+            end = &ends[phase->endpoints[k].lane];
+            Event stored = phase->start[i] + endpoint_tail(phase, &phase->endpoints[k]);
+            *end = stored > *end ? stored : *end;
+        }
+    }
+    int64_t sum = 0;
+    for (int32_t i = 0; i < phase->lane_count; i++) {
+        sum += ends[i];
+    }
+    return sum;
+}
+
+Event phase_length_bound(const Phase *phase, Event bound)
+{
+    Event least = bound > phase->length_min ? bound : phase->length_min;
+    for (int32_t i = 0; i < phase->lane_count; i++) {
+        const Lane *lane = &phase->lanes[i];
+        int64_t received = lane->receive_load + lane->pointer_delay + FABRIC_ROW_MARGIN;
+        int64_t busy =
+            lane->receive_count == 0 || received < lane->send_load ? lane->send_load : received;
+        least = (Event)max_i64(least, busy + lane->later);
+    }
+    return least;
+}

@@ -20,7 +20,9 @@ typedef struct Search {
     SortKey *order;
     Arena scratch;
     Event *best, *best_base;
-    Event best_horizon, bound;
+    Event best_length;
+    int64_t best_ends; /* sum of all row ends */
+    Event good_length; /* close enough to the lower bound */
     int64_t work;
 } Search;
 
@@ -93,18 +95,21 @@ static void sort_by_start(const Phase *phase, SortKey *order, Arena scratch)
     sort_keys(order, phase->message_count, scratch);
 }
 
-/* Backward pass: as late as `horizon` allows, latest first. False when a message finds no place. */
-static bool place_late(Phase *phase, SortKey *order, Event horizon, Arena scratch)
+/* Backward pass: as late as the length allows and `slack` more, latest first. False when a message finds no place. */
+static bool place_late(Phase *phase, SortKey *order, Event slack, Arena scratch)
 {
+    Event length = phase_length(phase) + slack, horizon = phase_horizon(phase) + slack;
     for (int32_t i = 0; i < phase->message_count; i++) {
-        Event end = phase->start[i] + phase->messages[i].tail;
-        order[i] = (SortKey){(uint64_t)(horizon - end), (uint32_t)i};
+        Event end = phase->start[i] + phase->messages[i].reach;
+        order[i] = (SortKey){(uint64_t)(length - end), (uint32_t)i};
     }
     sort_keys(order, phase->message_count, scratch);
     phase_reset(phase);
     for (int32_t i = 0; i < phase->message_count; i++) {
         int32_t message = (int32_t)order[i].payload;
-        Event start = phase_latest(phase, message, horizon - phase->messages[message].tail);
+        const Message *m = &phase->messages[message];
+        Event start =
+            phase_latest(phase, message, (Event)min_i64(length - m->reach, horizon - m->tail));
         if (start < 0) {
             return false;
         }
@@ -115,13 +120,15 @@ static bool place_late(Phase *phase, SortKey *order, Event horizon, Arena scratc
 
 /* --- rules ---------------------------------------------------------------------------------------------------------- */
 
-/* The load of the busiest endpoint, then the length: larger is more urgent. */
+/* What the busiest endpoint has to do in the phase and later, then the message's length: larger is more urgent. */
 static uint64_t urgency_of(const Phase *phase, int32_t message)
 {
     const Message *m = &phase->messages[message];
-    int64_t load = phase->lanes[m->lane].send_load;
+    const Lane *lane = &phase->lanes[m->lane];
+    int64_t load = lane->send_load + lane->later;
     for (int32_t i = m->first; i < m->first + m->count; i++) {
-        load = max_i64(load, phase->lanes[phase->endpoints[i].lane].receive_load);
+        lane = &phase->lanes[phase->endpoints[i].lane];
+        load = max_i64(load, lane->receive_load + lane->later);
     }
     return (uint64_t)min_i64(load, INT64_MAX >> 16) << 13 | (uint64_t)m->items;
 }
@@ -224,18 +231,20 @@ static void respect_dependencies(const Phase *phase, SortKey *order, Arena scrat
 
 static bool is_done(const Search *s)
 {
-    return s->best_horizon <= s->bound + s->bound / CLOSE_ENOUGH;
+    return s->best_length <= s->good_length;
 }
 
-/* Keeps the placement when it is the shortest so far. */
+/* Keeps the placement when it is the shortest so far; of equally long ones that whose rows end earlier. */
 static bool keep_best(Search *s)
 {
-    Event horizon = phase_horizon(s->phase);
+    Event length = phase_length(s->phase);
     s->work += s->phase->endpoint_count + s->phase->message_count;
-    if (horizon >= s->best_horizon) {
+    int64_t ends = length > s->best_length ? 0 : phase_ends(s->phase, s->scratch);
+    if (length > s->best_length || (length == s->best_length && ends >= s->best_ends)) {
         return false;
     }
-    s->best_horizon = horizon;
+    s->best_length = length;
+    s->best_ends = ends;
     memcpy(s->best, s->phase->start, (size_t)s->phase->message_count * sizeof(Event));
     for (int32_t i = 0; i < s->phase->lane_count; i++) {
         s->best_base[i] = s->phase->lanes[i].base_event;
@@ -251,7 +260,8 @@ typedef struct Candidates {
     const Phase *phase;
     Heap heap;
     double *send_left,
-        *receive_left;    /* load not placed yet, as a part of the largest load; per lane */
+        *receive_left,    /* load not placed yet, as a part of the largest load; per lane */
+        *later;           /* the same of what the tile does later */
     const uint32_t *wave; /* per message; NULL: none */
 } Candidates;
 
@@ -265,9 +275,10 @@ static uint64_t key_of(const Candidates *c, int32_t message, Event start)
 {
     const Phase *phase = c->phase;
     const Message *m = &phase->messages[message];
-    double sum = pressure_of(c->send_left[m->lane]);
+    double sum = pressure_of(c->send_left[m->lane] + c->later[m->lane]);
     for (int32_t i = m->first; i < m->first + m->count; i++) {
-        sum += pressure_of(c->receive_left[phase->endpoints[i].lane]);
+        int32_t lane = phase->endpoints[i].lane;
+        sum += pressure_of(c->receive_left[lane] + c->later[lane]);
     }
     uint64_t pressure = (uint64_t)(sum * 1024);
     pressure = pressure > 0xffffff ? 0xffffff : pressure;
@@ -281,14 +292,16 @@ static void candidates_init(Candidates *c, const Phase *phase, Arena *arena)
     c->heap.at = arena_array(arena, HeapItem, phase->message_count);
     c->send_left = arena_array(arena, double, phase->lane_count);
     c->receive_left = arena_array(arena, double, phase->lane_count);
+    c->later = arena_array(arena, double, phase->lane_count);
     int64_t largest = 1;
     for (int32_t i = 0; i < phase->lane_count; i++) {
         const Lane *lane = &phase->lanes[i];
-        largest = max_i64(largest, max_i64(lane->send_load, lane->receive_load));
+        largest = max_i64(largest, max_i64(lane->send_load, lane->receive_load) + lane->later);
     }
     for (int32_t i = 0; i < phase->lane_count; i++) {
         c->send_left[i] = (double)phase->lanes[i].send_load / (double)largest;
         c->receive_left[i] = (double)phase->lanes[i].receive_load / (double)largest;
+        c->later[i] = (double)phase->lanes[i].later / (double)largest;
     }
     for (int32_t i = 0; i < phase->message_count; i++) {
         Event start = phase->messages[i].start_min;
@@ -386,7 +399,7 @@ static void justify(Search *s)
     int patience = PATIENCE;
     while (patience > 0 && !is_done(s) && s->work < WORK_MAX) {
         if (is_reversible) {
-            if (!place_late(phase, s->order, phase_horizon(phase), s->scratch)) {
+            if (!place_late(phase, s->order, 0, s->scratch)) {
                 return;
             }
             s->work += phase->endpoint_count + phase->message_count;
@@ -412,6 +425,12 @@ void phase_restore(Phase *phase, const Event *start, const Event *base)
             phase_put_base(phase, i, base[i]);
         }
     }
+}
+
+bool phase_replace_late(Phase *phase, Event slack, Arena scratch)
+{
+    SortKey *order = arena_array(&scratch, SortKey, phase->message_count);
+    return place_late(phase, order, slack, scratch);
 }
 
 bool phase_replace(Phase *phase, Arena scratch)
@@ -451,7 +470,9 @@ static Outcome place_first(Search *s, ExchangeRule rule, const uint32_t *wave)
 bool phase_schedule(Phase *phase, ExchangeRule rule, int32_t stream_words, Event bound,
                     Arena *arena)
 {
-    Search search = {.phase = phase, .best_horizon = EVENT_NEVER, .bound = bound};
+    Search search = {.phase = phase,
+                     .best_length = EVENT_NEVER,
+                     .good_length = phase_length_bound(phase, bound) + bound / CLOSE_ENOUGH};
     Search *s = &search;
     const Arena start = *arena;
     Outcome outcome = TOO_SHORT;

@@ -49,6 +49,7 @@ typedef struct Lane {
     int32_t move;
     bool is_mixed;
     Event base_event; /* 0: not placed yet */
+    Event later;      /* ExchangeLater.events beyond the least of a taking part tile */
 } Lane;
 
 typedef struct Endpoint {
@@ -70,6 +71,7 @@ typedef struct Message {
     int32_t first, count;      /* endpoints */
     Event start_min;           /* src >= 1 at every receiver, and what failed encodings asked for */
     Event tail;                /* start + tail: least row end of the tiles it touches */
+    Event reach;               /* start + reach: the same with what those tiles do later */
     bool is_paired, is_moving; /* moving: under the lane's base */
 } Message;
 
@@ -95,7 +97,8 @@ typedef struct Phase {
     Event capacity;           /* events that the blocks hold */
     bool may_merge;           /* two controls may share an event (sendpicp) */
     bool has_pairs, has_mixed;
-    Event *start; /* per message; -1: not placed */
+    Event *start;     /* per message; -1: not placed */
+    Event length_min; /* of phase_length: what tiles do later that take no part */
 } Phase;
 
 /* --- build.c -------------------------------------------------------------------------------------------------------- */
@@ -104,6 +107,8 @@ Phase phase_build(const ExchangeProblem *problem, int32_t phase, bool is_paired,
                   const Depends *depends, const int32_t *same_move, Arena *arena);
 /* For every move the first one with equal offsets. */
 int32_t *moves_merge(const ExchangeProblem *problem, Arena *arena);
+/* Row end of the endpoint's tile, less the start of its message. */
+Event endpoint_tail(const Phase *phase, const Endpoint *to);
 /* Room for `events`. False when that is more than EVENTS_MAX or PHASE_BYTES_MAX, or than the arena holds with room for work. */
 bool phase_reserve(Phase *phase, int64_t events, Arena *arena);
 
@@ -126,6 +131,13 @@ bool phase_switch_base(Phase *phase, int32_t lane);
 /* Marks the base write of a mixed lane at `begin`. */
 void phase_put_base(Phase *phase, int32_t lane, Event begin);
 Event phase_horizon(const Phase *phase);
+/* Largest row end + what the tile does later (Lane.later): when the next phase can begin, less a constant. Equal to the horizon
+ * where all tiles have the same to do. */
+Event phase_length(const Phase *phase);
+/* Sum of all row ends. */
+int64_t phase_ends(const Phase *phase, Arena scratch);
+/* A lower bound of the length, given one of the horizon. */
+Event phase_length_bound(const Phase *phase, Event bound);
 
 /* --- order.c -------------------------------------------------------------------------------------------------------- */
 typedef enum ExchangeRule {
@@ -144,6 +156,13 @@ bool phase_schedule(Phase *phase, ExchangeRule rule, int32_t stream_words, Event
 void phase_restore(Phase *phase, const Event *start, const Event *base);
 /* Places all messages again in the order of their starts (start_min or may_merge changed). */
 bool phase_replace(Phase *phase, Arena scratch);
+/* As late as the length allows and `slack` more, latest first; only without dependencies and mixed lanes. False when that fails. */
+bool phase_replace_late(Phase *phase, Event slack, Arena scratch);
+
+/* --- improve.c ------------------------------------------------------------------------------------------------------ */
+/* Tries other orders of a placed phase until its length is at most `good_length` or `work` endpoints were placed; the best one stays
+ * placed. */
+void phase_improve(Phase *phase, Event good_length, int64_t work, Arena scratch);
 
 /* --- frontier.c ----------------------------------------------------------------------------------------------------- */
 /* RULE_FRONTIER, for a phase without dependencies and mixed lanes. False when the blocks are too short. */

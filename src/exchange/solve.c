@@ -13,6 +13,8 @@ enum {
     LARGE = 300000,            /* messages from which only the first rules are tried */
     CLOSE_PART = 100,          /* within 1/100 of the bound no other rule is tried */
     COMPACT_STREAM_WORDS = 1024,
+    CLOSE_ENOUGH = 256,                 /* within 1/256 of the bound no more orders are tried */
+    IMPROVE_WORK_MAX = 2 * 1000 * 1000, /* endpoints placed to improve a phase */
 };
 
 /* One placement of one phase. */
@@ -20,7 +22,8 @@ typedef struct Variant {
     bool is_used, is_paired, is_placed;
     ExchangeRule rule;
     int32_t stream_words; /* 0: no waves */
-    Event horizon;
+    Event horizon, length, length_bound;
+    int64_t ends;
     Event *start; /* per message */
     Event *base;  /* per lane */
 } Variant;
@@ -88,6 +91,17 @@ static void prepare_phase(void *context, isize index, int worker)
     }
 }
 
+static void keep_variant(const Phase *phase, Variant *variant, Arena scratch)
+{
+    variant->horizon = phase_horizon(phase);
+    variant->length = phase_length(phase);
+    variant->ends = phase_ends(phase, scratch);
+    memcpy(variant->start, phase->start, (size_t)phase->message_count * sizeof(Event));
+    for (int32_t i = 0; i < phase->lane_count; i++) {
+        variant->base[i] = phase->lanes[i].base_event;
+    }
+}
+
 static void solve_variant(void *context, isize index, int worker)
 {
     Solve *solve = context;
@@ -104,21 +118,18 @@ static void solve_variant(void *context, isize index, int worker)
     Phase phase = phase_build(solve->problem, (int32_t)phase_index, variant->is_paired,
                               &work->depends, solve->same_move, &scratch);
     Event bound = variant->is_paired ? bounds->paired.events : bounds->ordinary.events;
+    variant->length_bound = phase_length_bound(&phase, bound);
     variant->is_placed =
         phase_schedule(&phase, variant->rule, variant->stream_words, bound, &scratch);
     if (!variant->is_placed) {
         return;
     }
-    variant->horizon = phase_horizon(&phase);
     variant->start = arena_array(&memory->keep, Event, phase.message_count);
     variant->base = arena_array(&memory->keep, Event, phase.lane_count);
-    memcpy(variant->start, phase.start, (size_t)phase.message_count * sizeof(Event));
-    for (int32_t i = 0; i < phase.lane_count; i++) {
-        variant->base[i] = phase.lanes[i].base_event;
-    }
+    keep_variant(&phase, variant, scratch);
 }
 
-/* Is the first rule's horizon close to the least bound of the widths that may be used? Compact rows may be better anyway. */
+/* Does the first rule come close to the least bound of the widths that may be used? Compact rows may be better anyway. */
 static bool is_close(const Solve *solve, isize index)
 {
     const PhaseWork *work = &solve->phases[index];
@@ -126,31 +137,41 @@ static bool is_close(const Solve *solve, isize index)
                   *paired = &work->variant[RULE_COUNT + RULE_LOAD];
     Event bound =
         paired->is_used ? solve->bounds[index].paired.events : solve->bounds[index].ordinary.events;
+    Event least = paired->is_used ? paired->length_bound : ordinary->length_bound;
     Event best = EVENT_NEVER;
     if (ordinary->is_placed) {
-        best = ordinary->horizon;
+        best = ordinary->length;
     }
-    if (paired->is_placed && paired->horizon < best) {
-        best = paired->horizon;
+    if (paired->is_placed && paired->length < best) {
+        best = paired->length;
     }
-    return !solve->options->is_compact && best <= bound + bound / CLOSE_PART;
+    return !solve->options->is_compact && best <= least + bound / CLOSE_PART;
 }
 
-static const Variant *shortest_variant(const PhaseWork *work)
+/* When the next phase can begin decides, then the horizon, then how early rows end on the whole. */
+static bool is_shorter(const Variant *a, const Variant *b)
 {
-    const Variant *best = NULL;
+    if (a->length != b->length) {
+        return a->length < b->length;
+    }
+    return a->horizon != b->horizon ? a->horizon < b->horizon : a->ends < b->ends;
+}
+
+static Variant *shortest_variant(PhaseWork *work)
+{
+    Variant *best = NULL;
     for (int i = 0; i < VARIANTS; i++) {
-        const Variant *variant = &work->variant[i];
-        if (variant->is_placed && (best == NULL || variant->horizon < best->horizon)) {
+        Variant *variant = &work->variant[i];
+        if (variant->is_placed && (best == NULL || is_shorter(variant, best))) {
             best = variant;
         }
     }
     return best;
 }
 
-/* The placement of a variant again, and its rows. */
-static bool encode_variant(const Solve *solve, isize index, const Variant *variant, int threads,
-                           Arena *keep, Arena *scratch, Phase *phase, PhaseRows *rows)
+/* The placement of a variant again. */
+static bool place_variant(const Solve *solve, isize index, const Variant *variant, Arena *scratch,
+                          Phase *phase)
 {
     *phase = phase_build(solve->problem, (int32_t)index, variant->is_paired,
                          &solve->phases[index].depends, solve->same_move, scratch);
@@ -158,7 +179,34 @@ static bool encode_variant(const Solve *solve, isize index, const Variant *varia
         return false;
     }
     phase_restore(phase, variant->start, variant->base);
-    return phase_encode(phase, threads, keep, *scratch, rows);
+    return true;
+}
+
+/* More orders of the shortest variant. */
+static void improve_phase(void *context, isize index, int worker)
+{
+    Solve *solve = context;
+    Arena scratch = solve->workers[worker].scratch;
+    Variant *variant = shortest_variant(&solve->phases[index]);
+    if (variant == NULL || variant->stream_words > 0) {
+        return;
+    }
+    Event bound = variant->is_paired ? solve->bounds[index].paired.events
+                                     : solve->bounds[index].ordinary.events;
+    Event good = variant->length_bound + bound / CLOSE_ENOUGH;
+    Phase phase;
+    if (variant->length > good && place_variant(solve, index, variant, &scratch, &phase)) {
+        phase_improve(&phase, good, IMPROVE_WORK_MAX, scratch);
+        keep_variant(&phase, variant, scratch);
+    }
+}
+
+/* Rows of a variant. */
+static bool encode_variant(const Solve *solve, isize index, const Variant *variant, int threads,
+                           Arena *keep, Arena *scratch, Phase *phase, PhaseRows *rows)
+{
+    return place_variant(solve, index, variant, scratch, phase) &&
+           phase_encode(phase, threads, keep, *scratch, rows);
 }
 
 /* Smaller largest row, then fewer words in all, then the shorter horizon. */
@@ -194,7 +242,7 @@ static const Variant *smallest_variant(const Solve *solve, isize index, int thre
 static bool encode_phase(const Solve *solve, isize index, int threads, Arena *keep, Arena scratch,
                          ExchangeMessageVec *messages, PhaseRows *rows, Error *err)
 {
-    const PhaseWork *work = &solve->phases[index];
+    PhaseWork *work = &solve->phases[index];
     if (work->err.code != ERROR_NONE) {
         *err = work->err;
         return false;
@@ -314,6 +362,9 @@ bool exchange_solve(const ExchangeProblem *problem, const ExchangeOptions *optio
     }
     solve.is_second_round = true;
     parallel_for(workers, VARIANTS * phase_count, 1, solve_variant, &solve);
+    if (!options->is_compact) {
+        parallel_for(workers, phase_count, 1, improve_phase, &solve);
+    }
     double begin = time_seconds();
     for (isize i = 0; i < phase_count; i++) {
         if (!encode_phase(&solve, i, threads, &row_memory, scratch, &out->messages, &rows[i],

@@ -122,6 +122,26 @@ static void print_row(Writer *writer, const Schedule *schedule, const Row *row)
     }
 }
 
+/* Tiles with equal events on one line. */
+static void print_later(Writer *writer, const ExchangeProblem *problem, const ExchangePhase *phase)
+{
+    const ExchangeLater *later = problem->later.at + phase->later_first;
+    bool is_printed[CHIP_TILES] = {false};
+    for (int32_t i = 0; i < phase->later_count; i++) {
+        if (is_printed[i]) {
+            continue;
+        }
+        write_fmt(writer, "later events=%d tiles=%d", later[i].events, later[i].tile.id);
+        for (int32_t k = i + 1; k < phase->later_count; k++) {
+            if (later[k].events == later[i].events) {
+                write_fmt(writer, ",%d", later[k].tile.id);
+                is_printed[k] = true;
+            }
+        }
+        write_str(writer, S("\n"));
+    }
+}
+
 void exchange_print(Writer *writer, const ExchangeProblem *problem, const Schedule *schedule)
 {
     write_fmt(writer, "exchange row_bytes_max=%u row_range=0x%x..0x%x\n", problem->row_bytes_max,
@@ -143,6 +163,7 @@ void exchange_print(Writer *writer, const ExchangeProblem *problem, const Schedu
         }
         print_provenance(writer, phase->provenance);
         write_str(writer, S("\n"));
+        print_later(writer, problem, phase);
         for (int32_t k = 0; k < phase->transfer_count; k++) {
             print_transfer(writer, problem, schedule, phase->transfer_first + k, &message);
         }
@@ -334,10 +355,46 @@ static bool close_phase(const ProblemText *text)
     return true;
 }
 
+static int by_tile(const void *a, const void *b, const void *context)
+{
+    (void)context;
+    return ((const ExchangeLater *)a)->tile.id - ((const ExchangeLater *)b)->tile.id;
+}
+
+/* The entries of a phase lie together: its lines stand before the next phase. */
+static bool parse_later(ProblemText *text, Str line)
+{
+    ExchangeProblem *out = text->out;
+    ExchangePhase *phase = &out->phases.at[out->phases.len - 1];
+    int64_t events, tile;
+    Str list;
+    if (!parse_field(text, &line, "events", 1, EXCHANGE_LATER_MAX, &events) ||
+        !cut_field(text, &line, "tiles", &list) || !parse_end(text, line)) {
+        return false;
+    }
+    do {
+        if (!parse_number(text, str_cut(&list, ','), 0, CHIP_TILES - 1, "tile", &tile)) {
+            return false;
+        }
+        for (int32_t i = 0; i < phase->later_count; i++) {
+            if (out->later.at[phase->later_first + i].tile.id == tile) {
+                return text_refuse(text, "expected every tile once, found tile %lld twice",
+                                   (long long)tile);
+            }
+        }
+        *vec_push(&out->later, text->keep) = (ExchangeLater){{(uint16_t)tile}, (Event)events};
+        phase->later_count++;
+    } while (list.len > 0);
+    sort_stable(out->later.at + phase->later_first, phase->later_count, sizeof(ExchangeLater),
+                by_tile, NULL, *text->keep);
+    return true;
+}
+
 static bool parse_phase(ProblemText *text, Str line)
 {
     int64_t iterations = 0, ignored;
-    ExchangePhase phase = {.transfer_first = (int32_t)text->out->transfers.len};
+    ExchangePhase phase = {.transfer_first = (int32_t)text->out->transfers.len,
+                           .later_first = (int32_t)text->out->later.len};
     if (!close_phase(text)) {
         return false;
     }
@@ -627,6 +684,11 @@ static bool parse_line(ProblemText *text, Str line, Str rest)
     if (str_equal(word, S("move"))) {
         return parse_move(text, rest);
     }
+    if (str_equal(word, S("later"))) {
+        return text->out->phases.len > 0
+                   ? parse_later(text, rest)
+                   : text_refuse(text, "expected a phase line before this one");
+    }
     if (str_equal(word, S("transfer"))) {
         return text->out->phases.len > 0
                    ? parse_transfer(text, rest)
@@ -642,7 +704,7 @@ static bool parse_line(ProblemText *text, Str line, Str rest)
         return parse_patch(text, rest);
     }
     return text_refuse(
-        text, "expected name, move, phase, transfer or row, or for, let or if; found `%.*s`",
+        text, "expected name, move, phase, later, transfer or row, or for, let or if; found `%.*s`",
         (int)min_i64(word.len, 40), word.at);
 }
 

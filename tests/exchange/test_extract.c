@@ -62,10 +62,66 @@ static void extracts(void)
     CHECK_OK(exchange_check(&problem, &schedule, 2, scratch, &err), err);
 }
 
+static void add_calls(Work *work, int tile, Cycles cycles)
+{
+    *vec_push(&work->steps, &arena) =
+        (WorkStep){.kind = WORK_CALLS, .first = (int32_t)work->calls.len, .count = 1};
+    *vec_push(&work->calls, &arena) =
+        (WorkCall){.tile = {(uint16_t)tile}, .estimated_cycles = cycles};
+}
+
+static void add_step(Work *work, WorkStepKind kind, int32_t partner)
+{
+    *vec_push(&work->steps, &arena) =
+        (WorkStep){.kind = kind, .repeats = partner > 0 ? 3 : 1, .partner = partner};
+}
+
+static int later_of(const ExchangeProblem *problem, int phase, int tile)
+{
+    const ExchangePhase *p = &problem->phases.at[phase];
+    for (int32_t i = p->later_first; i < p->later_first + p->later_count; i++) {
+        if (problem->later.at[i].tile.id == phys_of((Tile){(uint16_t)tile}).id) {
+            return problem->later.at[i].events;
+        }
+    }
+    return 0;
+}
+
+/* Calls up to the next phase; from the end of a loop to its begin, but never round a loop without phases. */
+static void knows_what_tiles_do_later(void)
+{
+    Work work = {.tiles = 64, .support_bytes = 2 * ELEMENT_BYTES};
+    add_calls(&work, 1, 1);
+    add_step(&work, WORK_PHASE, 0);
+    add_step(&work, WORK_LOOP_BEGIN, 10);
+    add_calls(&work, 1, 20);
+    add_calls(&work, 1, 400);
+    add_calls(&work, 2, 8000);
+    add_step(&work, WORK_PHASE, 0);
+    add_calls(&work, 3, 5);
+    add_step(&work, WORK_PHASE, 0);
+    add_calls(&work, 1, 3);
+    add_step(&work, WORK_LOOP_END, 2);
+    add_step(&work, WORK_PHASE, 0);
+    add_step(&work, WORK_LOOP_BEGIN, 14);
+    add_calls(&work, 4, (Cycles)1 << 40);
+    add_step(&work, WORK_LOOP_END, 12);
+    ExchangeProblem problem;
+    Placement placement = {0};
+    exchange_extract(&work, &placement, &arena, &problem);
+    CHECK_EQ_INT(problem.phases.len, 4);
+    CHECK_EQ_INT(later_of(&problem, 0, 1), 420);
+    CHECK_EQ_INT(later_of(&problem, 0, 2), 8000);
+    CHECK_EQ_INT(problem.phases.at[1].later_count, 1);
+    CHECK_EQ_INT(later_of(&problem, 1, 3), 5);
+    CHECK_EQ_INT(later_of(&problem, 2, 1), 423);
+    CHECK_EQ_INT(later_of(&problem, 3, 4), EXCHANGE_LATER_MAX);
+}
+
 static void setup(void)
 {
     arena = arena_create((isize)1 << 26);
     scratch = arena_create((isize)1 << 28);
 }
 
-TEST_MAIN(setup, extracts)
+TEST_MAIN(setup, extracts, knows_what_tiles_do_later)

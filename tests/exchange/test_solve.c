@@ -14,6 +14,23 @@ static void solve_and_check(const ExchangeProblem *problem, Arena *arena, Schedu
     CHECK_OK(exchange_check(problem, schedule, 2, scratch, &err), err);
 }
 
+/* Half of the tiles have something to do behind every phase, taking part or not. */
+static void add_later(ExchangeProblem *problem, uint64_t seed, Arena *arena)
+{
+    Dice dice = {seed ^ 0x1a7e4, 0};
+    for (isize p = 0; p < problem->phases.len; p++) {
+        ExchangePhase *phase = &problem->phases.at[p];
+        phase->later_first = (int32_t)problem->later.len;
+        for (int tile = 0; tile < CHIP_TILES; tile++) {
+            int events = dice_below(&dice, 2) * (1 + dice_below(&dice, 1000));
+            if (events > 0) {
+                *vec_push(&problem->later, arena) = (ExchangeLater){{(uint16_t)tile}, events};
+            }
+        }
+        phase->later_count = (int32_t)problem->later.len - phase->later_first;
+    }
+}
+
 static void solves_random_phases(void)
 {
     uint64_t seed = test_seed(1);
@@ -32,6 +49,9 @@ static void solves_random_phases(void)
                               .is_spread = round % 2 == 0};
         ExchangeProblem problem = problem_random(seed + round, shape, &arena);
         Schedule schedule;
+        if (round % 3 == 0) {
+            add_later(&problem, seed + round, &arena);
+        }
         solve_and_check(&problem, &arena, &schedule);
         phases += problem.phases.len;
         messages += problem.transfers.len;
@@ -95,6 +115,35 @@ static void solves_single_transfers(void)
             CHECK_EQ_INT(row->tile.id, source);
             CHECK_EQ_INT(row->end, start + words > 6 ? start + words : 6);
         }
+    }
+}
+
+/* One sender and four receivers: whoever has most to do later is served first, wherever it stands in the list. */
+static void serves_first_who_has_most_to_do(void)
+{
+    for (int busy = 0; busy < 4; busy++) {
+        Arena arena = keep;
+        ExchangeProblem problem = {.row_bytes_max = PROBLEM_ROW_BYTES,
+                                   .row_range = {SRAM_BASE, PROBLEM_ROWS_END}};
+        for (int i = 0; i < 4; i++) {
+            *vec_push(&problem.transfers, &arena) =
+                (ExchangeTransfer){.source = phys_of((Tile){10}),
+                                   .address = 0x60000 + 1024 * (uint32_t)i,
+                                   .words = 100,
+                                   .receiver_first = i,
+                                   .receiver_count = 1};
+            *vec_push(&problem.receivers, &arena) =
+                (ExchangeReceiver){phys_of((Tile){(uint16_t)(700 + i)}), 0x80000};
+        }
+        *vec_push(&problem.later, &arena) =
+            (ExchangeLater){phys_of((Tile){(uint16_t)(700 + busy)}), 350};
+        *vec_push(&problem.phases, &arena) = (ExchangePhase){.transfer_count = 4, .later_count = 1};
+        Schedule schedule;
+        solve_and_check(&problem, &arena, &schedule);
+        for (int i = 0; i < 4; i++) {
+            CHECK(schedule.messages.at[i].start >= schedule.messages.at[busy].start);
+        }
+        CHECK(schedule.horizon[0] <= schedule.bounds[0].chosen.events + 10);
     }
 }
 
@@ -339,7 +388,16 @@ static void refuses_bad_text(void)
         {"exchange row_bytes_max=1 row_range=0..0\nphase transfers=1\ntransfer source=1 address=0 "
          "words=1 to=5\n",
          "address", "line 3"},
-        {"exchange row_bytes_max=1 row_range=0..0\nnonsense\n", "phase, transfer or row", "line 2"},
+        {"exchange row_bytes_max=1 row_range=0..0\nnonsense\n", "later, transfer or row", "line 2"},
+        {"exchange row_bytes_max=1 row_range=0..0\nlater events=1 tiles=0\n", "phase line",
+         "line 2"},
+        {"exchange row_bytes_max=1 row_range=0..0\nphase\nlater events=0 tiles=0\n", "events",
+         "line 3"},
+        {"exchange row_bytes_max=1 row_range=0..0\nphase\nlater events=5 tiles=0,1472\n", "tile",
+         "line 3"},
+        {"exchange row_bytes_max=1 row_range=0..0\nphase\nlater events=5 tiles=0,7\n"
+         "later events=6 tiles=7\n",
+         "tile 7 twice", "line 4"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Arena arena = keep;
@@ -359,6 +417,7 @@ static void setup(void)
 }
 
 TEST_MAIN(setup, solves_nothing, solves_single_transfers, reproduces_the_multicast,
-          reaches_the_bound, solves_random_phases, solves_dense_phases, solves_the_whole_chip,
-          is_the_same_for_any_thread_count, refuses_bad_problems, waits_for_dependencies,
-          refuses_rows_over_budget, round_trips_text, refuses_bad_text)
+          serves_first_who_has_most_to_do, reaches_the_bound, solves_random_phases,
+          solves_dense_phases, solves_the_whole_chip, is_the_same_for_any_thread_count,
+          refuses_bad_problems, waits_for_dependencies, refuses_rows_over_budget, round_trips_text,
+          refuses_bad_text)

@@ -37,6 +37,8 @@ static void prints_what_it_reads(void)
                       "transfer source=14 address=0x90100 words=2 move=3 provenance=3.7.9 "
                       "to=12@0xa0000,14@0xb0000\n"
                       "phase transfers=0\n"
+                      "later events=1177 tiles=0,7,1471\n"
+                      "later events=64 tiles=3\n"
                       "phase transfers=1 iterations=2\n"
                       "transfer source=0 address=0xe7ffc words=1 to=1471@0x4c000\n");
     ExchangeProblem problem = parsed(text, &arena);
@@ -45,6 +47,9 @@ static void prints_what_it_reads(void)
     CHECK_EQ_INT(move_offset(&problem, 1, 3), 9216);
     CHECK_EQ_INT(move_least(&problem, 2), -16);
     CHECK_STR(name_of(problem.names, 7), S("weights"));
+    CHECK_EQ_INT(problem.phases.at[1].later_count, 4);
+    CHECK_EQ_INT(problem.later.at[1].tile.id, 3); /* by tile */
+    CHECK_EQ_INT(problem.later.at[3].events, 1177);
 }
 
 static void prints_schedules(void)
