@@ -125,7 +125,10 @@ static void print_row(Writer *writer, const Schedule *schedule, const Row *row)
 /* Tiles with equal events on one line. */
 static void print_later(Writer *writer, const ExchangeProblem *problem, const ExchangePhase *phase)
 {
-    const ExchangeLater *later = problem->later.at + phase->later_first;
+    if (phase->later_count == 0) {
+        return;
+    }
+    const ExchangeLater *later = &problem->later.at[phase->later_first];
     bool is_printed[CHIP_TILES] = {false};
     for (int32_t i = 0; i < phase->later_count; i++) {
         if (is_printed[i]) {
