@@ -63,6 +63,8 @@ typedef struct EmitJob {
     CallIndex calls;
     int32_t phases;
     int32_t *row_of; /* [tile][phase]: index into schedule->rows + 1, 0 none */
+    uint32_t *
+        placed; /* per word of the schedule: address of the row that begins there, 0 before it has one */
     Arena *arenas;   /* per worker */
     uint8_t **image; /* per logical tile */
     uint32_t *image_bytes;
@@ -81,12 +83,17 @@ static void emit_tile(void *context, isize index, int worker)
     RowWordVec rows = {0}, words = {0}, tables = {0};
     map.rows = round8(map.kernels + job->kernel_len);
     uint32_t *row_address = arena_array(arena, uint32_t, job->phases + 1);
+    const int32_t *row_of = &job->row_of[index * job->phases];
     for (int32_t p = 0; p < job->phases; p++) {
-        int32_t row = job->row_of[index * job->phases + p];
-        if (row == 0)
+        if (row_of[p] == 0)
             continue;
-        const Row *r = &job->schedule->rows.at[row - 1];
-        row_address[p] = map.rows + (uint32_t)rows.len * 4;
+        const Row *r = &job->schedule->rows.at[row_of[p] - 1];
+        uint32_t *placed =
+            &job->placed[r->word_first]; /* words may be those of an earlier phase's row */
+        row_address[p] = *placed;
+        if (*placed != 0)
+            continue;
+        *placed = row_address[p] = map.rows + (uint32_t)rows.len * 4;
         for (int32_t i = 0; i < r->word_count; i++)
             *vec_push(&rows, arena) = job->schedule->words.at[r->word_first + i];
         if (rows.len % 2 != 0)
@@ -418,6 +425,7 @@ bool emit_package(const Work *work, const Placement *placement, const Schedule *
     job.table = arena_array(keep, uint8_t *, work->tiles);
     job.table_bytes = arena_array(keep, uint32_t, work->tiles);
     int threads = thread_count(info->threads);
+    job.placed = arena_array(&scratch, uint32_t, job.schedule->words.len);
     job.arenas = arena_array(&scratch, Arena, threads);
     isize share = (keep->end - keep->at) / 2 / threads;
     for (int i = 0; i < threads; i++)

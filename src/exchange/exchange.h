@@ -87,7 +87,7 @@ typedef struct Row {
     PhysTile tile;
     int32_t word_first,
         word_count; /* into Schedule.words; the last is `br m10`; even alignment starts at the row's first word.
-                       Rows of one tile that have equal words may share them. */
+                       Rows of one tile that have equal words share them, unless they are patched. */
     Event end; /* events until `br m10` */
     int32_t
         move; /* != 0: OUTGOING_BASE at entry = m6 = offset of the iteration - least offset (move_least) */

@@ -191,6 +191,13 @@ typedef struct PhaseRows {
 /* Encodes every row, moving messages where a row cannot be encoded. False when that does not end. */
 bool phase_encode(Phase *phase, int threads, Arena *keep, Arena scratch, PhaseRows *out);
 
+/* --- collect.c ------------------------------------------------------------------------------------------------------ */
+/* Rows, words, patches and horizons of all phases; rows of a tile with equal words share them, unless they are patched. */
+void rows_collect(const PhaseRows *phases, isize phase_count, Arena *keep, Arena scratch,
+                  Schedule *out);
+/* Bytes of all rows of the tile that has most, each on 8 bytes (S10); shared words count once. */
+int64_t row_bytes_largest(const Schedule *schedule, Arena scratch, PhysTile *tile);
+
 /* --- inputs.c ------------------------------------------------------------------------------------------------------- */
 /* Refuses problems that no schedule can satisfy. */
 bool inputs_check(const ExchangeProblem *problem, Arena scratch, Error *err);

@@ -277,54 +277,15 @@ static bool encode_phase(const Solve *solve, isize index, int threads, Arena *ke
 static bool check_budget(const ExchangeProblem *problem, const Schedule *schedule, Arena scratch,
                          Error *err)
 {
-    int64_t *bytes = arena_array(&scratch, int64_t, CHIP_TILES);
-    int worst = 0;
-    for (isize i = 0; i < schedule->rows.len; i++) {
-        const Row *row = &schedule->rows.at[i];
-        bytes[row->tile.id] += align_up(4 * (int64_t)row->word_count, 8);
-        worst = bytes[row->tile.id] > bytes[worst] ? row->tile.id : worst;
-    }
-    int64_t over = bytes[worst] - problem->row_bytes_max;
+    PhysTile tile;
+    int64_t bytes = row_bytes_largest(schedule, scratch, &tile);
+    int64_t over = bytes - problem->row_bytes_max;
     if (over > 0) {
         return error_set(err, ERROR_NO, NULL,
                          "S10: exchange rows need %lld bytes, over by %lld bytes on tile L%d (P%d)",
-                         (long long)bytes[worst], (long long)over,
-                         tile_of((PhysTile){(uint16_t)worst}).id, worst);
+                         (long long)bytes, (long long)over, tile_of(tile).id, tile.id);
     }
     return true;
-}
-
-/* Rows of all phases into one schedule. */
-static void collect(const PhaseRows *phases, isize phase_count, Arena *keep, Schedule *out)
-{
-    isize rows = 0, words = 0, patches = 0;
-    for (isize i = 0; i < phase_count; i++) {
-        rows += phases[i].row_count;
-        words += phases[i].word_count;
-        patches += phases[i].patch_count;
-    }
-    ASSERT(words <= INT32_MAX);
-    out->rows = (RowVec){arena_array(keep, Row, rows), 0, rows};
-    out->words = (RowWordVec){arena_array(keep, RowWord, words), 0, words};
-    out->patches = (RowPatchVec){arena_array(keep, RowPatch, patches), 0, patches};
-    for (isize i = 0; i < phase_count; i++) {
-        const PhaseRows *phase = &phases[i];
-        for (isize k = 0; k < phase->row_count; k++) {
-            Row row = phase->rows[k];
-            row.word_first += (int32_t)out->words.len;
-            row.patch_first += (int32_t)out->patches.len;
-            out->rows.at[out->rows.len++] = row;
-        }
-        if (phase->word_count > 0) {
-            memcpy(&out->words.at[out->words.len], phase->words,
-                   (size_t)phase->word_count * sizeof(RowWord));
-        }
-        out->words.len += phase->word_count;
-        for (isize k = 0; k < phase->patch_count; k++) {
-            out->patches.at[out->patches.len++] = phase->patches[k];
-        }
-        out->horizon[i] = phase->horizon;
-    }
 }
 
 bool exchange_solve(const ExchangeProblem *problem, const ExchangeOptions *options, Arena *keep,
@@ -379,7 +340,7 @@ bool exchange_solve(const ExchangeProblem *problem, const ExchangeOptions *optio
     }
     out->messages.at = messages;
     out->messages.cap = out->messages.len;
-    collect(rows, phase_count, keep, out);
+    rows_collect(rows, phase_count, keep, scratch, out);
     exchange_bounds(problem, &out->messages, threads, scratch, out->bounds);
     for (isize i = 0; i < phase_count; i++) {
         ASSERT(out->bounds[i].chosen.events <= out->horizon[i]);

@@ -328,6 +328,38 @@ static void waits_for_dependencies(void)
     CHECK(slack_behind_first(&p, &schedule) < 0);
 }
 
+/* Equal rows of one tile are stored once, whatever phase they belong to; those of a phase that differs are not. */
+static void shares_equal_rows(void)
+{
+    Arena arena = keep;
+    ExchangeProblem p = small_problem(&arena);
+    isize count = p.transfers.len;
+    Schedule once, twice;
+    solve_and_check(&p, &arena, &once);
+    for (int32_t phase = 1; phase < 3; phase++) {
+        p.phases.at[0].transfer_count = (int32_t)count;
+        *vec_push(&p.phases, &arena) = p.phases.at[0];
+        p.phases.at[phase].transfer_first = (int32_t)p.transfers.len;
+        for (isize i = 0; i < count; i++) {
+            *vec_push(&p.transfers, &arena) = p.transfers.at[i];
+        }
+    }
+    p.transfers.at[2 * count].address += 8; /* third phase: one sender differs */
+    solve_and_check(&p, &arena, &twice);
+    isize rows = once.rows.len;
+    CHECK_EQ_INT(twice.rows.len, 3 * rows);
+    int different = 0;
+    for (isize i = 0; i < rows; i++) {
+        const Row *row = &twice.rows.at[i];
+        CHECK_EQ_INT(twice.rows.at[rows + i].word_first, row->word_first);
+        different += twice.rows.at[2 * rows + i].word_first != row->word_first;
+    }
+    CHECK_EQ_INT(different, 1);
+    CHECK_EQ_INT(twice.words.len, once.words.len + align_up(twice.rows.at[2 * rows].word_count, 2));
+    p.row_bytes_max = 8; /* the message counts what is shared once */
+    refuses(&p, ERROR_NO, "S10: exchange rows need");
+}
+
 static void refuses_rows_over_budget(void)
 {
     Arena arena = keep;
@@ -419,5 +451,5 @@ static void setup(void)
 TEST_MAIN(setup, solves_nothing, solves_single_transfers, reproduces_the_multicast,
           serves_first_who_has_most_to_do, reaches_the_bound, solves_random_phases,
           solves_dense_phases, solves_the_whole_chip, is_the_same_for_any_thread_count,
-          refuses_bad_problems, waits_for_dependencies, refuses_rows_over_budget, round_trips_text,
-          refuses_bad_text)
+          refuses_bad_problems, waits_for_dependencies, shares_equal_rows, refuses_rows_over_budget,
+          round_trips_text, refuses_bad_text)
