@@ -183,7 +183,7 @@ typedef struct PhaseRows {
     isize row_count;
     uint32_t *words; /* each row begins on an even word */
     isize word_count;
-    isize row_words_max;
+    isize row_words_max, row_patches_max;
     RowPatch *patches;
     isize patch_count;
     Event horizon;

@@ -475,6 +475,7 @@ static void collect_rows(const RowJob *job, Arena *keep, PhaseRows *out)
             out->patches[out->patch_count++] = row->patches.at[k];
         }
         out->row_words_max = (isize)max_i64(out->row_words_max, row->words.len);
+        out->row_patches_max = (isize)max_i64(out->row_patches_max, row->patches.len);
         out->horizon = row->end > out->horizon ? row->end : out->horizon;
     }
 }

@@ -15,6 +15,7 @@ enum {
     COMPACT_STREAM_WORDS = 1024,
     CLOSE_ENOUGH = 256,                 /* within 1/256 of the bound no more orders are tried */
     IMPROVE_WORK_MAX = 2 * 1000 * 1000, /* endpoints placed to improve a phase */
+    PATCH_CYCLES = 54,                  /* a patched word (compiler-design.md 10) */
 };
 
 /* One placement of one phase. */
@@ -209,36 +210,49 @@ static bool encode_variant(const Solve *solve, isize index, const Variant *varia
            phase_encode(phase, threads, keep, *scratch, rows);
 }
 
-/* Smaller largest row, then fewer words in all, then the shorter horizon. */
-static bool is_smaller(const PhaseRows *a, const PhaseRows *b)
+/* A variant whose rows are known. */
+typedef struct Encoded {
+    const Variant *variant; /* NULL: none */
+    PhaseRows rows;
+} Encoded;
+
+/* Compact: smaller largest row, then fewer words in all, then the shorter horizon. Else the lower price: the length, and what the
+ * tile with most patched words spends on them in front of every iteration. */
+static bool is_better(const Solve *solve, const Encoded *a, const Encoded *b)
 {
-    if (a->row_words_max != b->row_words_max) {
-        return a->row_words_max < b->row_words_max;
+    if (solve->options->is_compact) {
+        const PhaseRows *x = &a->rows, *y = &b->rows;
+        if (x->row_words_max != y->row_words_max) {
+            return x->row_words_max < y->row_words_max;
+        }
+        return x->word_count != y->word_count ? x->word_count < y->word_count
+                                              : x->horizon < y->horizon;
     }
-    return a->word_count != b->word_count ? a->word_count < b->word_count : a->horizon < b->horizon;
+    int64_t x = a->variant->length + PATCH_CYCLES * (int64_t)a->rows.row_patches_max;
+    int64_t y = b->variant->length + PATCH_CYCLES * (int64_t)b->rows.row_patches_max;
+    return x != y ? x < y : is_shorter(a->variant, b->variant);
 }
 
-/* The variant with the smallest rows; all are encoded for it. */
-static const Variant *smallest_variant(const Solve *solve, isize index, int threads, Arena keep,
-                                       Arena scratch)
+/* The best of all variants once they are encoded; NULL when none can be. */
+static const Variant *best_encoded(const Solve *solve, isize index, int threads, Arena keep,
+                                   Arena scratch)
 {
-    const Variant *best = NULL;
-    PhaseRows best_rows = {0};
+    Encoded best = {0};
     for (int i = 0; i < VARIANTS; i++) {
-        const Variant *variant = &solve->phases[index].variant[i];
+        Encoded next = {.variant = &solve->phases[index].variant[i]};
         Arena temporary = scratch, out = keep;
         Phase phase;
-        PhaseRows rows;
-        if (variant->is_placed &&
-            encode_variant(solve, index, variant, threads, &out, &temporary, &phase, &rows) &&
-            (best == NULL || is_smaller(&rows, &best_rows))) {
-            best = variant;
-            best_rows = rows;
+        if (next.variant->is_placed &&
+            encode_variant(solve, index, next.variant, threads, &out, &temporary, &phase,
+                           &next.rows) &&
+            (best.variant == NULL || is_better(solve, &next, &best))) {
+            best = next;
         }
     }
-    return best;
+    return best.variant;
 }
 
+/* Rows of the variant to be used. Without patched words the shortest one is best, if it can be encoded. */
 static bool encode_phase(const Solve *solve, isize index, int threads, Arena *keep, Arena scratch,
                          ExchangeMessageVec *messages, PhaseRows *rows, Error *err)
 {
@@ -247,17 +261,26 @@ static bool encode_phase(const Solve *solve, isize index, int threads, Arena *ke
         *err = work->err;
         return false;
     }
-    const Variant *variant = solve->options->is_compact
-                                 ? smallest_variant(solve, index, threads, *keep, scratch)
-                                 : shortest_variant(work);
+    const Variant *variant = shortest_variant(work);
     if (variant == NULL) {
         return error_set(err, ERROR_NO, NULL,
                          "S10: gave up on phase %td, of %d events or more: a search among so many "
                          "takes more memory than it may or can have",
                          index, solve->bounds[index].chosen.events);
     }
+    const Arena before = *keep;
+    Arena room = scratch;
     Phase phase;
-    if (!encode_variant(solve, index, variant, threads, keep, &scratch, &phase, rows)) {
+    bool ok = !solve->options->is_compact &&
+              encode_variant(solve, index, variant, threads, keep, &room, &phase, rows);
+    if (!ok || rows->patch_count > 0) {
+        *keep = before;
+        room = scratch;
+        variant = best_encoded(solve, index, threads, *keep, scratch);
+        ok = variant != NULL &&
+             encode_variant(solve, index, variant, threads, keep, &room, &phase, rows);
+    }
+    if (!ok) {
         return error_set(err, ERROR_NO, NULL, "S10: phase %td: no encodable rows were found",
                          index);
     }
