@@ -12,11 +12,15 @@
 #include "exchange/heap.h"
 
 enum {
-    LONG_ITEMS = 32,       /* longer messages go first: gaps cost them little */
-    STAGES_MAX = 16,       /* sets of disjoint classes; with more of them only length counts */
-    LOOK_AHEAD = 1024,     /* senders that are compared for one message */
-    LOOK_AHEAD_LEAST = 16, /* ... when the work is used up */
-    WORK_MAX = 400 * 1000 * 1000, /* endpoints of senders that were compared */
+    LONG_ITEMS = 32, /* longer messages go first: gaps cost them little */
+    STAGES_MAX = 16, /* sets of disjoint classes; with more of them only length counts */
+    STEPS_MAX = 100 * 1000 * 1000, /* more of them are refused */
+    LOOK_AHEAD = 1024,             /* senders that are compared for one message */
+    LOOK_AHEAD_LEAST = 16,         /* ... when the work is used up */
+    WORK_MAX = 400 * 1000 * 1000,  /* endpoints of senders that were compared */
+    /* Of 0 .. 8 and more, the two that together give the shortest phases of SigLIP (docs/exchange.md). */
+    PULL_FRONTIER = 3,
+    PULL_AHEAD = 8,
 };
 
 /* Messages of a class with one sender: order[first .. end). */
@@ -38,6 +42,7 @@ typedef struct Frontier {
     Stream *streams;
     Class *classes;
     int32_t stream_count, class_count;
+    int64_t pull;       /* quarters of an event that an item left pulls a class ahead */
     Event *end;         /* per lane: of its last source window */
     int64_t *send_left; /* per lane: items */
     int64_t work;
@@ -156,10 +161,39 @@ static void make_stages(Frontier *f, Arena scratch)
     }
 }
 
+/* Comparing the streams of a class for each of its messages, and moving the classes that share a receiver with a message: too much
+ * where single words cross between all tiles. */
+static bool is_too_much(const Frontier *f, Arena scratch)
+{
+    const Phase *phase = f->phase;
+    int64_t *classes = arena_array(&scratch, int64_t, phase->lane_count);
+    int64_t steps = 0;
+    for (int32_t i = 0; i < f->class_count; i++) {
+        const Message *m = first_of(f, f->classes[i].cursor);
+        int64_t messages = 0, streams = 0;
+        int32_t at = f->classes[i].cursor;
+        do {
+            messages += f->streams[at].end - f->streams[at].first;
+            streams++;
+            at = f->streams[at].next;
+        } while (at != f->classes[i].cursor);
+        steps += messages * min_i64(streams, LOOK_AHEAD) / 2;
+        for (int32_t k = m->first; k < m->first + m->count; k++) {
+            classes[phase->endpoints[k].lane]++;
+        }
+    }
+    for (int32_t i = 0; i < phase->message_count; i++) {
+        const Message *m = &phase->messages[i];
+        for (int32_t k = m->first; k < m->first + m->count; k++) {
+            steps += classes[phase->endpoints[k].lane];
+        }
+    }
+    return steps > STEPS_MAX;
+}
+
 /* --- placing -------------------------------------------------------------------------------------------------------- */
 
-/* In a stage classes keep pace, and one that has more left goes a little ahead: with half the weight of the frontier, which
- * between 0 and 2 gave the shortest MLP and QKV phases. */
+/* In a stage classes keep pace, and one that has more left goes ahead. */
 static uint64_t urgency_of(const Frontier *f, const Class *class)
 {
     const Message *m = first_of(f, class->cursor);
@@ -167,7 +201,8 @@ static uint64_t urgency_of(const Frontier *f, const Class *class)
     for (int32_t k = m->first; k < m->first + m->count; k++) {
         end = max_i64(end, f->end[f->phase->endpoints[k].lane]);
     }
-    return (uint64_t) class->stage << 56 | (uint64_t)(2 * end - class->left + ((int64_t)1 << 40));
+    return (uint64_t) class->stage << 56 |
+           (uint64_t)(4 * (int64_t)end - f->pull * class->left + ((int64_t)1 << 40));
 }
 
 static int64_t sends_left(const Frontier *f, const Message *m)
@@ -266,10 +301,14 @@ static Frontier frontier_of(Phase *phase, Arena *arena)
     return f;
 }
 
-bool phase_place_frontier(Phase *phase, Arena scratch)
+Outcome phase_place_frontier(Phase *phase, ExchangeRule rule, Arena scratch)
 {
     phase_reset(phase);
     Frontier frontier = frontier_of(phase, &scratch), *f = &frontier;
+    if (is_too_much(f, scratch)) {
+        return OUTCOME_REFUSED;
+    }
+    f->pull = rule == RULE_AHEAD ? PULL_AHEAD : PULL_FRONTIER;
     Heap heap = {arena_array(&scratch, HeapItem, f->class_count), 0};
     for (int32_t i = 0; i < f->class_count; i++) {
         heap_push(&heap, (HeapItem){.key = urgency_of(f, &f->classes[i]), .index = i});
@@ -281,7 +320,7 @@ bool phase_place_frontier(Phase *phase, Arena scratch)
         if (key == first.key) {
             Choice choice = choose(f, class);
             if (choice.stream < 0) {
-                return false;
+                return OUTCOME_TOO_SHORT;
             }
             place(f, class, choice);
         }
@@ -292,5 +331,5 @@ bool phase_place_frontier(Phase *phase, Arena scratch)
             heap_replace_first(&heap, first);
         }
     }
-    return true;
+    return OUTCOME_PLACED;
 }

@@ -321,13 +321,6 @@ static void take_load(Candidates *c, const Message *m)
     }
 }
 
-/* How a list schedule ended. */
-typedef enum Outcome {
-    PLACED = 0,
-    TOO_SHORT, /* the blocks end before the last message */
-    TOO_MUCH,  /* work */
-} Outcome;
-
 /* Always the message that can start first. */
 static Outcome place_earliest(Search *s, const uint32_t *wave)
 {
@@ -344,7 +337,7 @@ static Outcome place_earliest(Search *s, const uint32_t *wave)
         Event start = phase_earliest(phase, first.index, first.start, EVENT_NEVER);
         work += m->count + 1;
         if (start == EVENT_NEVER || work > EARLIEST_WORK_MAX) {
-            return start == EVENT_NEVER ? TOO_SHORT : TOO_MUCH;
+            return start == EVENT_NEVER ? OUTCOME_TOO_SHORT : OUTCOME_REFUSED;
         }
         uint64_t key = key_of(c, first.index, start);
         bool is_first =
@@ -358,7 +351,7 @@ static Outcome place_earliest(Search *s, const uint32_t *wave)
         heap_drop_first(&c->heap);
     }
     s->work += work / 4;
-    return PLACED;
+    return OUTCOME_PLACED;
 }
 
 /* Streams: transfers with equal source, width and receivers, in the order of their destinations, cut into waves of
@@ -446,12 +439,16 @@ bool phase_replace(Phase *phase, Arena scratch)
 static Outcome place_first(Search *s, ExchangeRule rule, const uint32_t *wave)
 {
     bool is_free = s->phase->depends.pred_first == NULL && !s->phase->has_mixed;
-    if (is_free && rule == RULE_FRONTIER && wave == NULL) {
-        return phase_place_frontier(s->phase, s->scratch) ? PLACED : TOO_SHORT;
+    bool is_list = rule == RULE_LOAD || rule == RULE_LIST || rule == RULE_ROTATION;
+    if (wave == NULL && !is_list && !is_free) { /* they do not wait for other messages */
+        return OUTCOME_REFUSED;
+    }
+    if (wave == NULL && (rule == RULE_FRONTIER || rule == RULE_AHEAD)) {
+        return phase_place_frontier(s->phase, rule, s->scratch);
     }
     if (is_free && (rule == RULE_EARLIEST || wave != NULL)) {
         Outcome outcome = place_earliest(s, wave);
-        if (outcome != TOO_MUCH || wave == NULL) {
+        if (outcome != OUTCOME_REFUSED || wave == NULL) {
             return outcome;
         }
     }
@@ -464,7 +461,7 @@ static Outcome place_first(Search *s, ExchangeRule rule, const uint32_t *wave)
         sort_keys(s->order, s->phase->message_count, s->scratch);
     }
     respect_dependencies(s->phase, s->order, s->scratch);
-    return place_in_order(s->phase, s->order) ? PLACED : TOO_SHORT;
+    return place_in_order(s->phase, s->order) ? OUTCOME_PLACED : OUTCOME_TOO_SHORT;
 }
 
 bool phase_schedule(Phase *phase, ExchangeRule rule, int32_t stream_words, Event bound,
@@ -475,8 +472,8 @@ bool phase_schedule(Phase *phase, ExchangeRule rule, int32_t stream_words, Event
                      .good_length = phase_length_bound(phase, bound) + bound / CLOSE_ENOUGH};
     Search *s = &search;
     const Arena start = *arena;
-    Outcome outcome = TOO_SHORT;
-    for (int64_t events = 2 * (int64_t)bound + 4096; outcome == TOO_SHORT; events *= 4) {
+    Outcome outcome = OUTCOME_TOO_SHORT;
+    for (int64_t events = 2 * (int64_t)bound + 4096; outcome == OUTCOME_TOO_SHORT; events *= 4) {
         *arena = start;
         if (!phase_reserve(phase, events, arena)) {
             return false;
@@ -488,7 +485,7 @@ bool phase_schedule(Phase *phase, ExchangeRule rule, int32_t stream_words, Event
         uint32_t *wave = stream_words > 0 ? waves_of(phase, stream_words, &s->scratch) : NULL;
         outcome = place_first(s, rule, wave);
     }
-    if (outcome == TOO_MUCH) {
+    if (outcome == OUTCOME_REFUSED) {
         return false;
     }
     (void)keep_best(s);

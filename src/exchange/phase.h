@@ -141,13 +141,19 @@ Event phase_length_bound(const Phase *phase, Event bound);
 
 /* --- order.c -------------------------------------------------------------------------------------------------------- */
 typedef enum ExchangeRule {
-    RULE_LOAD = 0, /* busiest endpoint first */
-    RULE_LIST,     /* list order */
-    RULE_ROTATION, /* all-to-all as rotations */
-    RULE_FRONTIER, /* panel by panel, the sender that leaves the smallest gaps */
-    RULE_EARLIEST, /* what can start first; refused when that is too much work */
+    RULE_FRONTIER = 0, /* panel by panel, the sender that leaves the smallest gaps */
+    RULE_AHEAD,        /* the same, panels with more left further ahead of the others */
+    RULE_LOAD,         /* busiest endpoint first */
+    RULE_LIST,         /* list order */
+    RULE_ROTATION,     /* all-to-all as rotations */
+    RULE_EARLIEST,     /* what can start first */
     RULE_COUNT,
 } ExchangeRule;
+typedef enum Outcome {
+    OUTCOME_PLACED = 0,
+    OUTCOME_TOO_SHORT, /* the reserved blocks */
+    OUTCOME_REFUSED,   /* too much work, or not a rule for such a phase */
+} Outcome;
 /* Places every message; with stream_words in waves of streams, whatever the rule. `bound` is a lower bound of the horizon. False
  * when the rule is refused, or no room for the phase is reserved. */
 bool phase_schedule(Phase *phase, ExchangeRule rule, int32_t stream_words, Event bound,
@@ -165,8 +171,8 @@ bool phase_replace_late(Phase *phase, Event slack, Arena scratch);
 void phase_improve(Phase *phase, Event good_length, int64_t work, Arena scratch);
 
 /* --- frontier.c ----------------------------------------------------------------------------------------------------- */
-/* RULE_FRONTIER, for a phase without dependencies and mixed lanes. False when the blocks are too short. */
-bool phase_place_frontier(Phase *phase, Arena scratch);
+/* RULE_FRONTIER or RULE_AHEAD, for a phase without dependencies and mixed lanes. */
+Outcome phase_place_frontier(Phase *phase, ExchangeRule rule, Arena scratch);
 
 /* --- depend.c ------------------------------------------------------------------------------------------------------- */
 /* False with an error when there are too many overlaps to follow. */

@@ -10,8 +10,8 @@
 
 enum {
     VARIANTS = 2 * RULE_COUNT, /* widths x rules */
-    LARGE = 300000,            /* messages from which only the first rules are tried */
-    CLOSE_PART = 100,          /* within 1/100 of the bound no other rule is tried */
+    LARGE = 300000,  /* transfers from which only the rules of the first rounds are tried */
+    CLOSE_PART = 50, /* within 1/50 of the bound no other rule is tried */
     COMPACT_STREAM_WORDS = 1024,
     CLOSE_ENOUGH = 256,                 /* within 1/256 of the bound no more orders are tried */
     IMPROVE_WORK_MAX = 2 * 1000 * 1000, /* endpoints placed to improve a phase */
@@ -31,7 +31,8 @@ typedef struct Variant {
 
 typedef struct PhaseWork {
     Depends depends;
-    bool is_close; /* the first rule came so close to the bound that no other is tried */
+    bool may_patch; /* then the length is not the whole price, which is known when rows are */
+    bool is_close;  /* a rule came so close to the bound that no other is tried */
     Variant variant[VARIANTS];
     Error err;
 } PhaseWork;
@@ -50,13 +51,32 @@ typedef struct Solve {
     PhaseWork *phases;
     SolveWorker *workers;
     const int32_t *same_move;
-    bool is_second_round;
+    int round;
 } Solve;
+
+/* Rules are tried in rounds, until one comes close to the bound. */
+static const int round_of[RULE_COUNT] = {
+    [RULE_FRONTIER] = 0, [RULE_AHEAD] = 1,    [RULE_LOAD] = 1,
+    [RULE_LIST] = 2,     [RULE_ROTATION] = 2, [RULE_EARLIEST] = 2,
+};
+enum { ROUNDS = 3 };
 
 static bool may_pair_some(const ExchangeProblem *problem, const ExchangePhase *phase)
 {
     for (int32_t i = 0; i < phase->transfer_count; i++) {
         if (transfer_may_pair(problem, &problem->transfers.at[phase->transfer_first + i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Rows may need patched words: sources move in different ways, or some move and some do not. */
+static bool may_patch(const Solve *solve, const ExchangePhase *phase)
+{
+    const ExchangeTransfer *transfers = &solve->problem->transfers.at[phase->transfer_first];
+    for (int32_t i = 1; i < phase->transfer_count; i++) {
+        if (solve->same_move[transfers[i].move] != solve->same_move[transfers[0].move]) {
             return true;
         }
     }
@@ -74,6 +94,7 @@ static void prepare_phase(void *context, isize index, int worker)
                        &work->depends, &work->err)) {
         return;
     }
+    work->may_patch = may_patch(solve, phase);
     bool may_pair = width != EXCHANGE_WIDTH_ORDINARY && may_pair_some(solve->problem, phase);
     for (int i = 0; i < VARIANTS; i++) {
         Variant *variant = &work->variant[i];
@@ -86,7 +107,7 @@ static void prepare_phase(void *context, isize index, int worker)
             variant->is_used = variant->is_used && variant->rule == RULE_LOAD;
         } else if (solve->options->is_compact && variant->rule == RULE_EARLIEST) {
             variant->stream_words = COMPACT_STREAM_WORDS;
-        } else if (phase->transfer_count > LARGE && variant->rule > RULE_LOAD) {
+        } else if (phase->transfer_count > LARGE && round_of[variant->rule] == ROUNDS - 1) {
             variant->is_used = false;
         }
     }
@@ -110,8 +131,7 @@ static void solve_variant(void *context, isize index, int worker)
     isize phase_index = index / VARIANTS;
     PhaseWork *work = &solve->phases[phase_index];
     Variant *variant = &work->variant[index % VARIANTS];
-    if (!variant->is_used || (variant->rule == RULE_LOAD) == solve->is_second_round ||
-        (solve->is_second_round && work->is_close)) {
+    if (!variant->is_used || round_of[variant->rule] != solve->round || work->is_close) {
         return;
     }
     Arena scratch = memory->scratch;
@@ -128,25 +148,6 @@ static void solve_variant(void *context, isize index, int worker)
     variant->start = arena_array(&memory->keep, Event, phase.message_count);
     variant->base = arena_array(&memory->keep, Event, phase.lane_count);
     keep_variant(&phase, variant, scratch);
-}
-
-/* Does the first rule come close to the least bound of the widths that may be used? Compact rows may be better anyway. */
-static bool is_close(const Solve *solve, isize index)
-{
-    const PhaseWork *work = &solve->phases[index];
-    const Variant *ordinary = &work->variant[RULE_LOAD],
-                  *paired = &work->variant[RULE_COUNT + RULE_LOAD];
-    Event bound =
-        paired->is_used ? solve->bounds[index].paired.events : solve->bounds[index].ordinary.events;
-    Event least = paired->is_used ? paired->length_bound : ordinary->length_bound;
-    Event best = EVENT_NEVER;
-    if (ordinary->is_placed) {
-        best = ordinary->length;
-    }
-    if (paired->is_placed && paired->length < best) {
-        best = paired->length;
-    }
-    return !solve->options->is_compact && best <= least + bound / CLOSE_PART;
 }
 
 /* When the next phase can begin decides, then the horizon, then how early rows end on the whole. */
@@ -168,6 +169,21 @@ static Variant *shortest_variant(PhaseWork *work)
         }
     }
     return best;
+}
+
+/* Does a rule come close to the least bound of the widths that may be used? Compact rows may be better anyway. */
+static bool is_close(const Solve *solve, isize index)
+{
+    PhaseWork *work = &solve->phases[index];
+    const Variant *best = shortest_variant(work);
+    if (best == NULL || work->may_patch || solve->options->is_compact) {
+        return false;
+    }
+    bool may_pair = work->variant[RULE_COUNT + best->rule].is_used;
+    const ExchangeBounds *bounds = &solve->bounds[index];
+    Event bound = may_pair ? bounds->paired.events : bounds->ordinary.events;
+    Event least = work->variant[(may_pair ? RULE_COUNT : 0) + best->rule].length_bound;
+    return best->length <= least + bound / CLOSE_PART;
 }
 
 /* The placement of a variant again. */
@@ -340,12 +356,12 @@ bool exchange_solve(const ExchangeProblem *problem, const ExchangeOptions *optio
         solve.workers[i].scratch = arena_split(&scratch, 2 * share);
     }
     parallel_for(workers, phase_count, 1, prepare_phase, &solve);
-    parallel_for(workers, VARIANTS * phase_count, 1, solve_variant, &solve);
-    for (isize i = 0; i < phase_count; i++) {
-        solve.phases[i].is_close = is_close(&solve, i);
+    for (solve.round = 0; solve.round < ROUNDS; solve.round++) {
+        parallel_for(workers, VARIANTS * phase_count, 1, solve_variant, &solve);
+        for (isize i = 0; i < phase_count; i++) {
+            solve.phases[i].is_close = is_close(&solve, i);
+        }
     }
-    solve.is_second_round = true;
-    parallel_for(workers, VARIANTS * phase_count, 1, solve_variant, &solve);
     if (!options->is_compact) {
         parallel_for(workers, phase_count, 1, improve_phase, &solve);
     }
