@@ -12,10 +12,10 @@ enum { KEEP_BYTES_LOG2 = 36 };
 
 typedef struct CompileFlags {
     const char *model, *output, *isa_flags;
-    int64_t tiles, layers, threads, tile;
+    int64_t tiles, layers, threads, tile, stream_words;
     uint32_t dump;
     Stage stop_after;
-    bool is_quiet, is_json, is_verbose;
+    bool is_quiet, is_json, is_verbose, is_compact;
 } CompileFlags;
 
 enum {
@@ -27,6 +27,8 @@ enum {
     FLAG_DUMP,
     FLAG_STOP,
     FLAG_TILE,
+    FLAG_COMPACT,
+    FLAG_STREAM,
     FLAG_THREADS,
     FLAG_JSON,
     FLAG_QUIET,
@@ -52,6 +54,9 @@ static const Flag flags[] = {
     [FLAG_STOP] = {"--stop-after", "STAGE",
                    "stop there (a name as for --dump) and write no package"},
     [FLAG_TILE] = {"--dump-tile", "P", "physical tile whose code is dumped (default 0)"},
+    [FLAG_COMPACT] = {"--exchange-compact", NULL,
+                      "smallest exchange rows, not the shortest phases"},
+    [FLAG_STREAM] = {"--exchange-stream-words", "N", "send in waves of N words a stream (0: no)"},
     [FLAG_THREADS] = {"-j", "N", "threads (default: all cores)"},
     [FLAG_JSON] = {"--json", NULL, "summary as JSON"},
     [FLAG_QUIET] = {"-q", NULL, "no progress"},
@@ -131,6 +136,11 @@ static bool take(void *context, int flag, const char *value, Error *err)
             value);
     case FLAG_TILE:
         return cli_int("--dump-tile", value, 0, CHIP_TILES - 1, &f->tile, err);
+    case FLAG_COMPACT:
+        f->is_compact = true;
+        return true;
+    case FLAG_STREAM:
+        return cli_int("--exchange-stream-words", value, 0, INT32_MAX, &f->stream_words, err);
     case FLAG_THREADS:
         return cli_int("-j", value, 1, 256, &f->threads, err);
     case FLAG_JSON:
@@ -227,6 +237,8 @@ static bool compile_graph(const CompileFlags *f, const Model *model, Arena *keep
         return false;
     CompileOptions options = {.tiles = (int32_t)f->tiles,
                               .threads = (int)f->threads,
+                              .is_exchange_compact = f->is_compact,
+                              .exchange_stream_words = (int32_t)f->stream_words,
                               .dump = f->dump,
                               .dump_to = &out,
                               .stop_after = f->stop_after,

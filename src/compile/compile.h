@@ -22,10 +22,12 @@ typedef enum Stage {
 } Stage;
 
 typedef struct CompileOptions {
-    int32_t tiles;         /* 0: all */
-    int32_t rows_per_tile; /* 0: chosen */
-    int threads;           /* 0: all cores */
-    uint32_t dump;         /* bit per Stage: write its text to dump_to */
+    int32_t tiles;                 /* 0: all */
+    int32_t rows_per_tile;         /* 0: chosen */
+    int threads;                   /* 0: all cores */
+    int32_t exchange_stream_words; /* 0: no waves (exchange.h) */
+    bool is_exchange_compact;
+    uint32_t dump; /* bit per Stage: write its text to dump_to */
     Writer *dump_to;
     Stage stop_after; /* STAGE_PACKAGE: everything */
     int dump_tile;    /* physical tile whose code is dumped */

@@ -114,7 +114,9 @@ static bool run_exchange(Pipeline *p, Arena scratch)
                          "does not fit: kernels and program need %u bytes, the support grant is %u",
                          taken, r->work.support_bytes);
     r->problem.row_bytes_max = r->work.support_bytes - taken;
-    ExchangeOptions options = {.threads = p->options->threads};
+    ExchangeOptions options = {.threads = p->options->threads,
+                               .is_compact = p->options->is_exchange_compact,
+                               .stream_words = p->options->exchange_stream_words};
     if (!exchange_solve(&r->problem, &options, p->keep, scratch, &r->schedule, p->err) ||
         !exchange_check(&r->problem, &r->schedule, p->options->threads, scratch, p->err))
         return false;

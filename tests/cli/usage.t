@@ -1,6 +1,6 @@
 # Usage errors: one line on stderr, exit 2, nothing written.
 $ for args in "" "frobnicate" "compile" "compile m" "compile m -o p --frob" "compile m -o p --tiles 0" "compile m -o p --tiles" "compile m -o p --tiles 1473" \
-> "compile m -o p --batch 2" "compile m -o p --precision fp8" "compile m -o p --dump=graph,soup" "compile m -o p --stop-after=soup" "compile m -o p --plan x" \
+> "compile m -o p --batch 2" "compile m -o p --precision fp8" "compile m -o p --dump=graph,soup" "compile m -o p --stop-after=soup" "compile m -o p --plan x" "compile m -o p --exchange-stream-words -1" \
 > "run" "run p" "run p --weights" "run p --check soup" "verify p --check +race,soup" "verify" "verify p --weights m --min-cosine 2" "inspect" "inspect a b" "inspect p --code 1472" "fixture" "info" "info --frob"; do
 >   tessera $args >/dev/null 2>$T/err; code=$?
 >   [ "$args" = "" ] && { echo "none: $code"; continue; }
@@ -20,6 +20,7 @@ none: 2
 ~compile m -o p --dump=graph,soup: 2 1 tessera: option --dump: no stage "soup" \(graph, plan, .*
 ~compile m -o p --stop-after=soup: 2 1 tessera: option --stop-after: no stage "soup" \(graph, plan, .*
 ~compile m -o p --plan x: 2 1 tessera: option --plan is not supported in this version
+~compile m -o p --exchange-stream-words -1: 2 1 tessera: option --exchange-stream-words: expected an integer from 0 .*
 ~run: 2 1 tessera: P.ipuexe is missing .*
 ~run p: 2 1 tessera: --weights MODEL is missing .*
 ~run p --weights: 2 1 tessera: option --weights needs a value: MODEL
