@@ -83,17 +83,27 @@ static void dump(const Pipeline *p, Stage stage)
     }
 }
 
+/* What a checker says of our own result: a refusal is a bug of the stage or of its checker, never an answer to the user. */
+static bool is_right(const Pipeline *p, bool is_accepted)
+{
+    if (!is_accepted) {
+        (void)error_context(p->err, "internal error");
+        p->err->code = (ErrorCode)EXIT_BUG;
+    }
+    return is_accepted;
+}
+
 static bool run_plan(Pipeline *p, Arena scratch)
 {
     PlanOptions options = {.tiles = p->options->tiles, .rows_per_tile = p->options->rows_per_tile};
     return plan_baseline(p->graph, &options, p->keep, scratch, &p->out->plan, p->err) &&
-           plan_check(&p->out->plan, scratch, p->err);
+           is_right(p, plan_check(&p->out->plan, scratch, p->err));
 }
 
 static bool run_work(Pipeline *p, Arena scratch)
 {
     return lower_plan(&p->out->plan, p->keep, scratch, &p->out->work, p->err) &&
-           work_check(&p->out->work, p->err);
+           is_right(p, work_check(&p->out->work, p->err));
 }
 
 static bool run_place(Pipeline *p, Arena scratch)
@@ -101,7 +111,7 @@ static bool run_place(Pipeline *p, Arena scratch)
     PlaceVerdict verdict = {0};
     return place_solve(&p->out->work, p->options->threads, p->keep, scratch, &p->out->placement,
                        &verdict, p->err) &&
-           place_check(&p->out->work, &p->out->placement, scratch, p->err);
+           is_right(p, place_check(&p->out->work, &p->out->placement, scratch, p->err));
 }
 
 static bool run_exchange(Pipeline *p, Arena scratch)
@@ -118,7 +128,8 @@ static bool run_exchange(Pipeline *p, Arena scratch)
                                .is_compact = p->options->is_exchange_compact,
                                .stream_words = p->options->exchange_stream_words};
     if (!exchange_solve(&r->problem, &options, p->keep, scratch, &r->schedule, p->err) ||
-        !exchange_check(&r->problem, &r->schedule, p->options->threads, scratch, p->err))
+        !is_right(p,
+                  exchange_check(&r->problem, &r->schedule, p->options->threads, scratch, p->err)))
         return false;
     int32_t phase = 0;
     for (isize s = 0; s < r->work.steps.len; s++) {
@@ -141,7 +152,7 @@ static bool run_emit(Pipeline *p, Arena scratch)
                      .threads = p->options->threads};
     return emit_package(&p->out->work, &p->out->placement, &p->out->schedule, p->library, &info,
                         p->keep, scratch, &p->out->package, p->err) &&
-           package_check(&p->out->package, scratch, p->err);
+           is_right(p, package_check(&p->out->package, scratch, p->err));
 }
 
 static bool run_stage(Pipeline *p, Stage stage, Arena scratch)
