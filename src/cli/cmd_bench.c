@@ -102,8 +102,7 @@ static bool check_flags(const BenchFlags *f, Error *err)
 static bool take_form(BenchFlags *f, OutputForm form, Error *err)
 {
     if (f->form != FORM_TABLE && f->form != form) {
-        return error_set(err, ERROR_INPUT, NULL,
-                         "options --json and --markdown exclude each other");
+        return exclude("--json", "--markdown", err);
     }
     f->form = form;
     return true;

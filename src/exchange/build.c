@@ -246,6 +246,12 @@ static void choose_moves(Phase *phase, Arena scratch)
     }
 }
 
+/* The tile has a row; a lane that is only lent to its partner has none. */
+static bool takes_part(const Lane *lane)
+{
+    return lane->send_count + lane->receive_count > 0;
+}
+
 /* What tiles do later, less what every taking part tile has to do at least. */
 static void find_later(Phase *phase, const Builder *b)
 {
@@ -254,17 +260,19 @@ static void find_later(Phase *phase, const Builder *b)
     for (int32_t i = 0; i < source->later_count; i++) {
         const ExchangeLater *later = &phase->problem->later.at[source->later_first + i];
         int32_t lane = b->lane_of[later->tile.id] - 1;
-        if (lane >= 0) {
+        if (lane >= 0 && takes_part(&phase->lanes[lane])) {
             phase->lanes[lane].later = later->events;
         } else {
             others = later->events > others ? later->events : others;
         }
     }
     for (int32_t i = 0; i < phase->lane_count; i++) {
-        least = phase->lanes[i].later < least ? phase->lanes[i].later : least;
+        if (takes_part(&phase->lanes[i]) && phase->lanes[i].later < least) {
+            least = phase->lanes[i].later;
+        }
     }
     for (int32_t i = 0; i < phase->lane_count; i++) {
-        phase->lanes[i].later -= least;
+        phase->lanes[i].later -= takes_part(&phase->lanes[i]) ? least : 0;
     }
     phase->length_min = others > least ? others - least : 0;
     for (int32_t i = 0; i < phase->message_count; i++) {
@@ -304,8 +312,7 @@ Phase phase_build(const ExchangeProblem *problem, int32_t index, bool is_paired,
                    .transfer_first = source->transfer_first,
                    .transfer_count = source->transfer_count,
                    .depends = *depends,
-                   .same_move = same_move,
-                   .may_merge = true};
+                   .same_move = same_move};
     int64_t words = 0;
     int32_t count = source->transfer_count;
     int64_t endpoints = 0, messages = 0;
@@ -350,7 +357,7 @@ bool phase_reserve(Phase *phase, int64_t events, Arena *arena)
     }
     phase->capacity = (Event)align_up(events, EVENTS_A_BLOCK);
     isize blocks = (phase->capacity + SLACK) / EVENTS_A_BLOCK + 1;
-    isize group_words = (phase->capacity + EVENTS_A_BLOCK + EVENTS_A_BLOCK - 1) / EVENTS_A_BLOCK;
+    isize group_words = phase_group_words(phase);
     isize group_slack = SLACK / EVENTS_A_BLOCK + 2;
     isize bytes = 0;
     for (int32_t i = 0; i < phase->lane_count; i++) {

@@ -278,7 +278,7 @@ static void add_base(Encoder *encoder, const RowBase *base)
 
 bool row_encode_noting(const RowScript *script, RowWordVec *out, Arena *arena, EventVec *failed)
 {
-    Event failed_at, *at = &failed_at;
+    Event failed_at;
     failed->len = 0;
     const RowSend *sends = script->sends.at;
     static const RowControl none; /* a row without controls has no list to point into */
@@ -298,8 +298,8 @@ bool row_encode_noting(const RowScript *script, RowWordVec *out, Arena *arena, E
         }
         ASSERT(until >= encoder.now);
         ASSERT(next == first || controls[next - 1].event <= until);
-        if (!encode_gap(&encoder, &controls[first], next - first, until, at)) {
-            *vec_push(failed, arena) = *at;
+        if (!encode_gap(&encoder, &controls[first], next - first, until, &failed_at)) {
+            *vec_push(failed, arena) = failed_at;
             return false;
         }
         if (is_last) {
@@ -318,8 +318,8 @@ bool row_encode_noting(const RowScript *script, RowWordVec *out, Arena *arena, E
         while (next < control_count && controls[next].event <= sends[s].end) {
             next++;
         }
-        if (!encode_send(&encoder, &sends[s], &controls[first], next - first, at)) {
-            *vec_push(failed, arena) = *at;
+        if (!encode_send(&encoder, &sends[s], &controls[first], next - first, &failed_at)) {
+            *vec_push(failed, arena) = failed_at;
             return false;
         }
         s++;

@@ -317,7 +317,8 @@ Outcome phase_place_frontier(Phase *phase, ExchangeRule rule, Arena scratch)
         HeapItem first = heap.at[0];
         Class *class = &f->classes[first.index];
         uint64_t key = urgency_of(f, class);
-        if (key == first.key) {
+        bool is_first = key == first.key;
+        if (is_first) {
             Choice choice = choose(f, class);
             if (choice.stream < 0) {
                 return OUTCOME_TOO_SHORT;
@@ -327,7 +328,7 @@ Outcome phase_place_frontier(Phase *phase, ExchangeRule rule, Arena scratch)
         if (class->cursor < 0) {
             heap_drop_first(&heap);
         } else {
-            first.key = urgency_of(f, class);
+            first.key = is_first ? urgency_of(f, class) : key;
             heap_replace_first(&heap, first);
         }
     }

@@ -5,7 +5,7 @@
 /* Least key first. */
 typedef struct HeapItem {
     uint64_t key;
-    int32_t index; /* a message, or a transfer */
+    int32_t index; /* of a message, transfer or class */
     Event start;   /* of a message: no start before it is open */
 } HeapItem;
 

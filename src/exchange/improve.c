@@ -9,19 +9,12 @@
 enum {
     MOVES_MAX = 3,  /* messages moved at once */
     PATIENCE = 200, /* tries without a shorter phase */
-    TRIES_MIN = 16, /* less than this many tries are not worth it */
     LAST_PART =
         32, /* messages that end in the last 1/32 of the length count as last, now and then */
     LAST_PART_IN = 3, /* once in so many draws */
     SLACKS = 3,       /* justified with 0, 1, 2 ... */
     SLACK_PART = 16,  /* of 1/16 of the horizon as slack */
 };
-
-typedef struct Placed {
-    Event *start, *base;
-    Event length;
-    int64_t ends;
-} Placed;
 
 typedef struct Draw {
     uint64_t seed, count;
@@ -30,23 +23,6 @@ typedef struct Draw {
 static int64_t draw_below(Draw *draw, int64_t bound)
 {
     return (int64_t)random_below(draw->seed, draw->count++, (uint64_t)bound);
-}
-
-static Placed placed_new(const Phase *phase, Arena *arena)
-{
-    return (Placed){.start = arena_array(arena, Event, phase->message_count),
-                    .base = arena_array(arena, Event, phase->lane_count)};
-}
-
-/* What is placed in the phase now. */
-static void keep_placed(const Phase *phase, Placed *out, Arena scratch)
-{
-    memcpy(out->start, phase->start, (size_t)phase->message_count * sizeof(Event));
-    for (int32_t i = 0; i < phase->lane_count; i++) {
-        out->base[i] = phase->lanes[i].base_event;
-    }
-    out->length = phase_length(phase);
-    out->ends = phase_ends(phase, scratch);
 }
 
 /* One of the messages that end last. */
@@ -68,11 +44,11 @@ static void justify(Phase *phase, Placed *before, Draw *draw, Arena scratch)
 {
     Event horizon = phase_horizon(phase);
     Event slack = (Event)(draw_below(draw, SLACKS) * horizon / SLACK_PART);
-    keep_placed(phase, before, scratch);
+    placed_keep(phase, before, scratch);
     bool is_placed = horizon + slack + 2 * EVENTS_A_BLOCK < phase->capacity &&
                      phase_replace_late(phase, slack, scratch) && phase_replace(phase, scratch);
     if (!is_placed || phase_length(phase) > before->length) {
-        phase_restore(phase, before->start, before->base);
+        phase_restore(phase, before);
     }
 }
 
@@ -94,28 +70,22 @@ static bool place_other(Phase *phase, const Placed *at, Placed *before, Draw *dr
     return true;
 }
 
-void phase_improve(Phase *phase, Event good_length, int64_t work, Arena scratch)
+void phase_improve(Phase *phase, Event good_length, int64_t tries, Arena scratch, Placed *best)
 {
-    int64_t tries = work / (3 * (phase->endpoint_count + phase->message_count) + 1);
     Draw draw = {.seed = (uint64_t)phase->index};
-    Placed best = placed_new(phase, &scratch), at = placed_new(phase, &scratch),
-           before = placed_new(phase, &scratch);
-    keep_placed(phase, &best, scratch);
-    keep_placed(phase, &at, scratch);
+    Placed at = placed_new(phase, &scratch), before = placed_new(phase, &scratch);
+    placed_keep(phase, best, scratch);
+    placed_keep(phase, &at, scratch);
     int64_t last = PATIENCE; /* try that ends the search when none before is shorter */
-    for (int64_t i = 0; tries >= TRIES_MIN && i < tries && i < last && best.length > good_length;
-         i++) {
+    for (int64_t i = 0; i < tries && i < last && best->length > good_length; i++) {
         if (!place_other(phase, &at, &before, &draw, scratch)) {
             break;
         }
         if (phase_length(phase) > at.length) {
             continue;
         }
-        keep_placed(phase, &at, scratch);
-        last = at.length < best.length ? i + PATIENCE : last;
-        if (at.length < best.length || (at.length == best.length && at.ends < best.ends)) {
-            keep_placed(phase, &best, scratch);
-        }
+        placed_keep(phase, &at, scratch);
+        last = at.length < best->length ? i + PATIENCE : last;
+        (void)placed_keep_better(phase, best, scratch);
     }
-    phase_restore(phase, best.start, best.base);
 }

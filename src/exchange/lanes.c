@@ -10,7 +10,6 @@
 enum {
     READ_GUARD = 8, /* SRAM is read up to 8 events around the wire event (exchange.md 9, windows) */
     BLOCK_WORDS = sizeof(Block) / sizeof(uint64_t),
-    GROUP_PAD = 64, /* events in front of a group's bitmap: reads begin before event 0 */
 };
 
 /* --- bits ----------------------------------------------------------------------------------------------------------- */
@@ -113,11 +112,6 @@ static inline uint64_t control_bits(const Block *b)
     return b->xpic | b->pointer | b->pair_xpic | b->format;
 }
 
-static isize group_words(const Phase *phase)
-{
-    return (phase->capacity + GROUP_PAD + EVENTS_A_BLOCK - 1) / EVENTS_A_BLOCK;
-}
-
 /* Runs of `count` events from `at` on that touch marked events of one of the groups (bitmaps of the lane's conflict groups). */
 static uint64_t busy_groups(const Phase *phase, const Lane *lane, const uint64_t *bitmaps,
                             uint32_t groups, Event at, Event count)
@@ -126,7 +120,7 @@ static uint64_t busy_groups(const Phase *phase, const Lane *lane, const uint64_t
     Event skip = 0;
     for (uint32_t left = groups & lane->conflict; left != 0; left &= left - 1) {
         uint32_t lower = lane->conflict & ((left & -left) - 1);
-        const uint64_t *bits = bitmaps + __builtin_popcount(lower) * group_words(phase);
+        const uint64_t *bits = bitmaps + __builtin_popcount(lower) * phase_group_words(phase);
         busy |= busy_runs(bits, 1, at + GROUP_PAD, count, &skip);
     }
     return busy;
@@ -291,8 +285,8 @@ static void mark_groups(const Phase *phase, Lane *lane, uint64_t *bitmaps, uint3
 {
     for (uint32_t left = groups & lane->conflict; left != 0; left &= left - 1) {
         uint32_t lower = lane->conflict & ((left & -left) - 1);
-        set_range(bitmaps + __builtin_popcount(lower) * group_words(phase), 1, begin + GROUP_PAD,
-                  end + GROUP_PAD, true);
+        set_range(bitmaps + __builtin_popcount(lower) * phase_group_words(phase), 1,
+                  begin + GROUP_PAD, end + GROUP_PAD, true);
     }
     touch(lane, end);
 }
@@ -488,8 +482,8 @@ void phase_reset(Phase *phase)
         isize blocks = (isize)(lane->used + EVENTS_A_BLOCK) / EVENTS_A_BLOCK + 1;
         memset(lane->blocks, 0, (size_t)blocks * sizeof(Block));
         for (int g = 0; g < __builtin_popcount(lane->conflict); g++) {
-            memset(lane->reads + g * group_words(phase), 0, (size_t)(blocks + 1) * 8);
-            memset(lane->writes + g * group_words(phase), 0, (size_t)(blocks + 1) * 8);
+            memset(lane->reads + g * phase_group_words(phase), 0, (size_t)(blocks + 1) * 8);
+            memset(lane->writes + g * phase_group_words(phase), 0, (size_t)(blocks + 1) * 8);
         }
         lane->used = 0;
         lane->base_event = 0;

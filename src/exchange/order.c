@@ -1,8 +1,8 @@
 /* In which order messages are placed (exchange-scheduling.md 4.2).
  *
  * A rule makes a first list schedule; no rule dominates (exchange-scheduling.md 5.1), so the caller tries several. The schedule
- * is then justified: all messages are moved as late as the horizon allows, latest first, and then as early as possible,
- * earliest first. That closes holes which were left on the way, and repeats as long as the horizon shrinks.
+ * is then justified: all messages are moved as late as the length allows, latest first, and then as early as possible,
+ * earliest first. That closes holes which were left on the way, and repeats as long as the placement becomes better.
  */
 #include "exchange/heap.h"
 #include <string.h>
@@ -10,7 +10,7 @@
 enum {
     CLOSE_ENOUGH = 256,                  /* stop within 1/256 of the lower bound */
     WORK_MAX = 4 * 1000 * 1000,          /* endpoints that the passes of a rule place */
-    PATIENCE = 3,                        /* justifications without a shorter horizon */
+    PATIENCE = 3,                        /* justifications without a better placement */
     EARLIEST_WINDOW = 16,                /* events that count as the same start */
     EARLIEST_WORK_MAX = 3 * 1000 * 1000, /* endpoints looked at */
 };
@@ -19,9 +19,7 @@ typedef struct Search {
     Phase *phase;
     SortKey *order;
     Arena scratch;
-    Event *best, *best_base;
-    Event best_length;
-    int64_t best_ends; /* sum of all row ends */
+    Placed *best;
     Event good_length; /* close enough to the lower bound */
     int64_t work;
 } Search;
@@ -231,25 +229,13 @@ static void respect_dependencies(const Phase *phase, SortKey *order, Arena scrat
 
 static bool is_done(const Search *s)
 {
-    return s->best_length <= s->good_length;
+    return s->best->length <= s->good_length;
 }
 
-/* Keeps the placement when it is the shortest so far; of equally long ones that whose rows end earlier. */
 static bool keep_best(Search *s)
 {
-    Event length = phase_length(s->phase);
     s->work += s->phase->endpoint_count + s->phase->message_count;
-    int64_t ends = length > s->best_length ? 0 : phase_ends(s->phase, s->scratch);
-    if (length > s->best_length || (length == s->best_length && ends >= s->best_ends)) {
-        return false;
-    }
-    s->best_length = length;
-    s->best_ends = ends;
-    memcpy(s->best, s->phase->start, (size_t)s->phase->message_count * sizeof(Event));
-    for (int32_t i = 0; i < s->phase->lane_count; i++) {
-        s->best_base[i] = s->phase->lanes[i].base_event;
-    }
-    return true;
+    return placed_keep_better(s->phase, s->best, s->scratch);
 }
 
 /* --- earliest first ------------------------------------------------------------------------------------------------- */
@@ -260,7 +246,7 @@ typedef struct Candidates {
     const Phase *phase;
     Heap heap;
     double *send_left,
-        *receive_left,    /* load not placed yet, as a part of the largest load; per lane */
+        *receive_left, /* per lane, of its load as a part of the largest: each message takes its share of what is left */
         *later;           /* the same of what the tile does later */
     const uint32_t *wave; /* per message; NULL: none */
 } Candidates;
@@ -407,15 +393,58 @@ static void justify(Search *s)
     }
 }
 
-void phase_restore(Phase *phase, const Event *start, const Event *base)
+Placed placed_new(const Phase *phase, Arena *arena)
+{
+    return (Placed){.start = arena_array(arena, Event, phase->message_count),
+                    .base = arena_array(arena, Event, phase->lane_count),
+                    .horizon = EVENT_NEVER,
+                    .length = EVENT_NEVER,
+                    .ends = INT64_MAX};
+}
+
+void placed_keep(const Phase *phase, Placed *out, Arena scratch)
+{
+    memcpy(out->start, phase->start, (size_t)phase->message_count * sizeof(Event));
+    for (int32_t i = 0; i < phase->lane_count; i++) {
+        out->base[i] = phase->lanes[i].base_event;
+    }
+    out->horizon = phase_horizon(phase);
+    out->length = phase_length(phase);
+    out->ends = phase_ends(phase, scratch);
+}
+
+bool placed_is_better(const Placed *a, const Placed *b)
+{
+    if (a->length != b->length) {
+        return a->length < b->length;
+    }
+    return a->horizon != b->horizon ? a->horizon < b->horizon : a->ends < b->ends;
+}
+
+bool placed_keep_better(const Phase *phase, Placed *best, Arena scratch)
+{
+    Placed now = {.length = phase_length(phase)};
+    if (now.length > best->length) {
+        return false;
+    }
+    now.horizon = phase_horizon(phase);
+    now.ends = phase_ends(phase, scratch);
+    bool is_better = placed_is_better(&now, best);
+    if (is_better) {
+        placed_keep(phase, best, scratch);
+    }
+    return is_better;
+}
+
+void phase_restore(Phase *phase, const Placed *placed)
 {
     phase_reset(phase);
     for (int32_t i = 0; i < phase->message_count; i++) {
-        phase_put(phase, i, start[i]);
+        phase_put(phase, i, placed->start[i]);
     }
     for (int32_t i = 0; i < phase->lane_count; i++) {
         if (phase->lanes[i].is_mixed) {
-            phase_put_base(phase, i, base[i]);
+            phase_put_base(phase, i, placed->base[i]);
         }
     }
 }
@@ -465,23 +494,19 @@ static Outcome place_first(Search *s, ExchangeRule rule, const uint32_t *wave)
 }
 
 bool phase_schedule(Phase *phase, ExchangeRule rule, int32_t stream_words, Event bound,
-                    Arena *arena)
+                    Arena scratch, Placed *best)
 {
     Search search = {.phase = phase,
-                     .best_length = EVENT_NEVER,
+                     .best = best,
                      .good_length = phase_length_bound(phase, bound) + bound / CLOSE_ENOUGH};
     Search *s = &search;
-    const Arena start = *arena;
     Outcome outcome = OUTCOME_TOO_SHORT;
     for (int64_t events = 2 * (int64_t)bound + 4096; outcome == OUTCOME_TOO_SHORT; events *= 4) {
-        *arena = start;
-        if (!phase_reserve(phase, events, arena)) {
+        s->scratch = scratch;
+        if (!phase_reserve(phase, events, &s->scratch)) {
             return false;
         }
-        s->scratch = *arena;
         s->order = arena_array(&s->scratch, SortKey, phase->message_count);
-        s->best = arena_array(&s->scratch, Event, phase->message_count);
-        s->best_base = arena_array(&s->scratch, Event, phase->lane_count);
         uint32_t *wave = stream_words > 0 ? waves_of(phase, stream_words, &s->scratch) : NULL;
         outcome = place_first(s, rule, wave);
     }
@@ -492,6 +517,5 @@ bool phase_schedule(Phase *phase, ExchangeRule rule, int32_t stream_words, Event
     if (stream_words == 0) { /* justifying would break the waves up */
         justify(s);
     }
-    phase_restore(phase, s->best, s->best_base);
     return true;
 }

@@ -9,6 +9,7 @@
 
 enum {
     EVENTS_A_BLOCK = 64,
+    GROUP_PAD = 64,       /* events in front of a group's bitmap: reads begin before event 0 */
     EVENTS_MAX = 1 << 24, /* longest phase; beyond it the solver refuses (S10) */
     EVENT_NEVER = 1 << 30,
     PHASE_BYTES_MAX = 1 << 30, /* of the bits of all lanes */
@@ -139,6 +140,12 @@ int64_t phase_ends(const Phase *phase, Arena scratch);
 /* A lower bound of the length, given one of the horizon. */
 Event phase_length_bound(const Phase *phase, Event bound);
 
+/* Words of a group's bitmap. */
+static inline isize phase_group_words(const Phase *phase)
+{
+    return (phase->capacity + GROUP_PAD + EVENTS_A_BLOCK - 1) / EVENTS_A_BLOCK;
+}
+
 /* --- order.c -------------------------------------------------------------------------------------------------------- */
 typedef enum ExchangeRule {
     RULE_FRONTIER = 0, /* panel by panel, the sender that leaves the smallest gaps */
@@ -154,21 +161,35 @@ typedef enum Outcome {
     OUTCOME_TOO_SHORT, /* the reserved blocks */
     OUTCOME_REFUSED,   /* too much work, or not a rule for such a phase */
 } Outcome;
-/* Places every message; with stream_words in waves of streams, whatever the rule. `bound` is a lower bound of the horizon. False
- * when the rule is refused, or no room for the phase is reserved. */
-bool phase_schedule(Phase *phase, ExchangeRule rule, int32_t stream_words, Event bound,
-                    Arena *arena);
+
+/* A placement that is kept. */
+typedef struct Placed {
+    Event *start; /* per message */
+    Event *base;  /* per lane */
+    Event horizon, length;
+    int64_t ends; /* sum of all row ends */
+} Placed;
+Placed placed_new(const Phase *phase, Arena *arena); /* longer than any */
+/* Keeps what is placed in the phase. */
+void placed_keep(const Phase *phase, Placed *out, Arena scratch);
+/* When the next phase can begin decides, then the horizon, then how early rows end on the whole. */
+bool placed_is_better(const Placed *a, const Placed *b);
+/* Keeps what is placed when it is better; whether it was. */
+bool placed_keep_better(const Phase *phase, Placed *best, Arena scratch);
 /* Puts exactly these starts and base writes (of mixed lanes). */
-void phase_restore(Phase *phase, const Event *start, const Event *base);
+void phase_restore(Phase *phase, const Placed *placed);
+/* Finds a place for every message; with stream_words in waves of streams, whatever the rule. `bound` is a lower bound of the
+ * horizon. False when the rule is refused, or no room for the phase is reserved. */
+bool phase_schedule(Phase *phase, ExchangeRule rule, int32_t stream_words, Event bound,
+                    Arena scratch, Placed *best);
 /* Places all messages again in the order of their starts (start_min or may_merge changed). */
 bool phase_replace(Phase *phase, Arena scratch);
 /* As late as the length allows and `slack` more, latest first; only without dependencies and mixed lanes. False when that fails. */
 bool phase_replace_late(Phase *phase, Event slack, Arena scratch);
 
 /* --- improve.c ------------------------------------------------------------------------------------------------------ */
-/* Tries other orders of a placed phase until its length is at most `good_length` or `work` endpoints were placed; the best one stays
- * placed. */
-void phase_improve(Phase *phase, Event good_length, int64_t work, Arena scratch);
+/* Tries other orders of a placed phase until its length is at most `good_length`, at most `tries`, and keeps the best. */
+void phase_improve(Phase *phase, Event good_length, int64_t tries, Arena scratch, Placed *best);
 
 /* --- frontier.c ----------------------------------------------------------------------------------------------------- */
 /* RULE_FRONTIER or RULE_AHEAD, for a phase without dependencies and mixed lanes. */
@@ -192,7 +213,7 @@ typedef struct PhaseRows {
     isize row_words_max, row_patches_max;
     RowPatch *patches;
     isize patch_count;
-    Event horizon;
+    Event horizon, length; /* encoding may move messages */
 } PhaseRows;
 /* Encodes every row, moving messages where a row cannot be encoded. False when that does not end. */
 bool phase_encode(Phase *phase, int threads, Arena *keep, Arena scratch, PhaseRows *out);

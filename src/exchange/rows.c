@@ -9,7 +9,14 @@
 #include "exchange/phase.h"
 #include <string.h>
 
-enum { ROUNDS_MAX = 64, MOVED_MIN = 64, MOVED_PART = 64, LANE_CHUNK = 8, THREADS_MIN_LANES = 96 };
+enum {
+    ROUNDS_MAX = 64,
+    MOVED_MIN = 64, /* messages that may move, and one of so many */
+    MOVED_PART = 64,
+    LANE_CHUNK = 8,
+    THREADS_MIN_LANES = 96,
+    THREAD_BYTES = 1 << 28, /* at least, for the rows of a thread and again for its work */
+};
 
 typedef struct Receive {
     int32_t message, endpoint;
@@ -380,9 +387,9 @@ static void make_dirty(RowJob *job, int32_t message)
     }
 }
 
-static bool move_message(RowJob *job, int32_t message, Arena scratch)
+/* `removed` has room for all messages. */
+static bool move_message(RowJob *job, int32_t message, SortKey *removed)
 {
-    SortKey *removed = arena_array(&scratch, SortKey, job->phase->message_count);
     int32_t count = phase_remove_with_followers(job->phase, message, removed);
     for (int32_t i = 0; i < count; i++) {
         int32_t moved = (int32_t)removed[i].payload;
@@ -396,46 +403,55 @@ static bool move_message(RowJob *job, int32_t message, Arena scratch)
     return true;
 }
 
-/* Moves the messages that rows could not encode; -1: no place was found, else how many. */
-static int32_t move_late(RowJob *job, Arena scratch)
+/* Messages that rows could not encode. */
+static int64_t count_late(const RowJob *job)
+{
+    int64_t count = 0;
+    for (int32_t i = 0; i < job->row_count; i++) {
+        count += job->rows[i].late_count;
+    }
+    return count;
+}
+
+/* Moves them; false when one finds no place. */
+static bool move_late(RowJob *job, Arena scratch)
 {
     Phase *phase = job->phase;
-    int32_t moved = 0;
     bool is_local = phase->depends.pred_first == NULL && !phase->has_mixed;
+    SortKey *removed = is_local ? arena_array(&scratch, SortKey, phase->message_count) : NULL;
     for (int32_t i = 0; i < job->row_count; i++) {
         LaneRow *row = &job->rows[i];
         for (int32_t k = 0; k < row->late_count; k++) {
-            moved++;
             Event start = phase->start[row->late[k]];
             phase->messages[row->late[k]].start_min = start + 1;
-            if (is_local && !move_message(job, row->late[k], scratch)) {
-                return -1;
+            if (is_local && !move_message(job, row->late[k], removed)) {
+                return false;
             }
         }
         row->late_count = 0;
     }
-    if (moved > 0 && !is_local) {
+    if (!is_local) {
         if (!phase_replace(phase, scratch)) {
-            return -1;
+            return false;
         }
         for (int32_t i = 0; i < job->row_count; i++) {
             job->rows[i].is_dirty = true;
         }
     }
-    return moved;
+    return true;
 }
 
 static bool encode_all(RowJob *job, int threads, Arena scratch)
 {
-    int32_t limit =
+    int64_t limit =
         MOVED_MIN + job->phase->message_count / MOVED_PART; /* dense rows: parity is hopeless */
     for (int round = 0; round < ROUNDS_MAX; round++) {
         parallel_for(threads, job->row_count, LANE_CHUNK, encode_lane, job);
-        int32_t moved = move_late(job, scratch);
-        if (moved <= 0) {
-            return moved == 0;
+        int64_t late = count_late(job);
+        if (late == 0) {
+            return true;
         }
-        if (moved > limit) {
+        if (late > limit || !move_late(job, scratch)) {
             return false;
         }
     }
@@ -478,13 +494,17 @@ static void collect_rows(const RowJob *job, Arena *keep, PhaseRows *out)
         out->row_patches_max = (isize)max_i64(out->row_patches_max, row->patches.len);
         out->horizon = row->end > out->horizon ? row->end : out->horizon;
     }
+    out->length = phase_length(phase);
 }
 
 bool phase_encode(Phase *phase, int threads, Arena *keep, Arena scratch, PhaseRows *out)
 {
     RowJob job = {.phase = phase};
     build_lists(&job, &scratch);
-    threads = job.row_count < THREADS_MIN_LANES ? 1 : threads;
+    isize useful =
+        job.row_count < THREADS_MIN_LANES ? 1 : (job.row_count + LANE_CHUNK - 1) / LANE_CHUNK;
+    isize held = (scratch.end - scratch.at) / (2 * (isize)THREAD_BYTES) - 1;
+    threads = (int)max_i64(1, min_i64(threads, min_i64(useful, held)));
     job.workers = arena_array(&scratch, RowWorker, threads);
     isize share = (scratch.end - scratch.at) / (2 * threads + 2);
     for (int i = 0; i < threads; i++) {

@@ -10,11 +10,12 @@
 
 enum {
     VARIANTS = 2 * RULE_COUNT, /* widths x rules */
-    LARGE = 300000,  /* transfers from which only the rules of the first rounds are tried */
-    CLOSE_PART = 50, /* within 1/50 of the bound no other rule is tried */
+    LARGE = 300000,            /* transfers from which the last round is left out, except waves */
+    CLOSE_PART = 50,           /* within 1/50 of the bound no other rule is tried */
     COMPACT_STREAM_WORDS = 1024,
     CLOSE_ENOUGH = 256,                 /* within 1/256 of the bound no more orders are tried */
     IMPROVE_WORK_MAX = 2 * 1000 * 1000, /* endpoints placed to improve a phase */
+    IMPROVE_TRIES_MIN = 16,             /* less than this many tries are not worth it */
     PATCH_CYCLES = 54,                  /* a patched word (compiler-design.md 10) */
 };
 
@@ -23,10 +24,8 @@ typedef struct Variant {
     bool is_used, is_paired, is_placed;
     ExchangeRule rule;
     int32_t stream_words; /* 0: no waves */
-    Event horizon, length, length_bound;
-    int64_t ends;
-    Event *start; /* per message */
-    Event *base;  /* per lane */
+    Event length_bound;
+    Placed placed;
 } Variant;
 
 typedef struct PhaseWork {
@@ -71,12 +70,16 @@ static bool may_pair_some(const ExchangeProblem *problem, const ExchangePhase *p
     return false;
 }
 
-/* Rows may need patched words: sources move in different ways, or some move and some do not. */
+/* Rows may need patched words: sources of a tile move in different ways, or some move and some do not. */
 static bool may_patch(const Solve *solve, const ExchangePhase *phase)
 {
-    const ExchangeTransfer *transfers = &solve->problem->transfers.at[phase->transfer_first];
-    for (int32_t i = 1; i < phase->transfer_count; i++) {
-        if (solve->same_move[transfers[i].move] != solve->same_move[transfers[0].move]) {
+    int32_t first[CHIP_TILES] = {0}; /* 1 + the move of the tile's first source */
+    for (int32_t i = 0; i < phase->transfer_count; i++) {
+        const ExchangeTransfer *t = &solve->problem->transfers.at[phase->transfer_first + i];
+        int32_t move = 1 + solve->same_move[t->move];
+        if (first[t->source.id] == 0) {
+            first[t->source.id] = move;
+        } else if (first[t->source.id] != move) {
             return true;
         }
     }
@@ -113,17 +116,6 @@ static void prepare_phase(void *context, isize index, int worker)
     }
 }
 
-static void keep_variant(const Phase *phase, Variant *variant, Arena scratch)
-{
-    variant->horizon = phase_horizon(phase);
-    variant->length = phase_length(phase);
-    variant->ends = phase_ends(phase, scratch);
-    memcpy(variant->start, phase->start, (size_t)phase->message_count * sizeof(Event));
-    for (int32_t i = 0; i < phase->lane_count; i++) {
-        variant->base[i] = phase->lanes[i].base_event;
-    }
-}
-
 static void solve_variant(void *context, isize index, int worker)
 {
     Solve *solve = context;
@@ -140,23 +132,13 @@ static void solve_variant(void *context, isize index, int worker)
                               &work->depends, solve->same_move, &scratch);
     Event bound = variant->is_paired ? bounds->paired.events : bounds->ordinary.events;
     variant->length_bound = phase_length_bound(&phase, bound);
-    variant->is_placed =
-        phase_schedule(&phase, variant->rule, variant->stream_words, bound, &scratch);
+    const Arena keep = memory->keep;
+    variant->placed = placed_new(&phase, &memory->keep);
+    variant->is_placed = phase_schedule(&phase, variant->rule, variant->stream_words, bound,
+                                        scratch, &variant->placed);
     if (!variant->is_placed) {
-        return;
+        memory->keep = keep;
     }
-    variant->start = arena_array(&memory->keep, Event, phase.message_count);
-    variant->base = arena_array(&memory->keep, Event, phase.lane_count);
-    keep_variant(&phase, variant, scratch);
-}
-
-/* When the next phase can begin decides, then the horizon, then how early rows end on the whole. */
-static bool is_shorter(const Variant *a, const Variant *b)
-{
-    if (a->length != b->length) {
-        return a->length < b->length;
-    }
-    return a->horizon != b->horizon ? a->horizon < b->horizon : a->ends < b->ends;
 }
 
 static Variant *shortest_variant(PhaseWork *work)
@@ -164,7 +146,8 @@ static Variant *shortest_variant(PhaseWork *work)
     Variant *best = NULL;
     for (int i = 0; i < VARIANTS; i++) {
         Variant *variant = &work->variant[i];
-        if (variant->is_placed && (best == NULL || is_shorter(variant, best))) {
+        if (variant->is_placed &&
+            (best == NULL || placed_is_better(&variant->placed, &best->placed))) {
             best = variant;
         }
     }
@@ -179,11 +162,18 @@ static bool is_close(const Solve *solve, isize index)
     if (best == NULL || work->may_patch || solve->options->is_compact) {
         return false;
     }
-    bool may_pair = work->variant[RULE_COUNT + best->rule].is_used;
-    const ExchangeBounds *bounds = &solve->bounds[index];
-    Event bound = may_pair ? bounds->paired.events : bounds->ordinary.events;
-    Event least = work->variant[(may_pair ? RULE_COUNT : 0) + best->rule].length_bound;
-    return best->length <= least + bound / CLOSE_PART;
+    const Variant *ordinary = &work->variant[best->rule],
+                  *paired = &work->variant[RULE_COUNT + best->rule];
+    Event bound = EVENT_NEVER, least = EVENT_NEVER; /* a lent lane may make the paired one larger */
+    if (ordinary->is_used) {
+        bound = solve->bounds[index].ordinary.events;
+        least = ordinary->length_bound;
+    }
+    if (paired->is_used && paired->length_bound < least) {
+        bound = solve->bounds[index].paired.events;
+        least = paired->length_bound;
+    }
+    return best->placed.length <= least + bound / CLOSE_PART;
 }
 
 /* The placement of a variant again. */
@@ -192,10 +182,11 @@ static bool place_variant(const Solve *solve, isize index, const Variant *varian
 {
     *phase = phase_build(solve->problem, (int32_t)index, variant->is_paired,
                          &solve->phases[index].depends, solve->same_move, scratch);
-    if (!phase_reserve(phase, variant->horizon + variant->horizon / 4 + 4096, scratch)) {
+    if (!phase_reserve(phase, variant->placed.horizon + variant->placed.horizon / 4 + 4096,
+                       scratch)) {
         return false;
     }
-    phase_restore(phase, variant->start, variant->base);
+    phase_restore(phase, &variant->placed);
     return true;
 }
 
@@ -205,16 +196,21 @@ static void improve_phase(void *context, isize index, int worker)
     Solve *solve = context;
     Arena scratch = solve->workers[worker].scratch;
     Variant *variant = shortest_variant(&solve->phases[index]);
-    if (variant == NULL || variant->stream_words > 0) {
+    const ExchangePhase *source = &solve->problem->phases.at[index];
+    int64_t size = source->transfer_count;
+    for (int32_t i = 0; i < source->transfer_count; i++) {
+        size += solve->problem->transfers.at[source->transfer_first + i].receiver_count;
+    }
+    int64_t tries = IMPROVE_WORK_MAX / (3 * size + 1);
+    if (variant == NULL || variant->stream_words > 0 || tries < IMPROVE_TRIES_MIN) {
         return;
     }
     Event bound = variant->is_paired ? solve->bounds[index].paired.events
                                      : solve->bounds[index].ordinary.events;
     Event good = variant->length_bound + bound / CLOSE_ENOUGH;
     Phase phase;
-    if (variant->length > good && place_variant(solve, index, variant, &scratch, &phase)) {
-        phase_improve(&phase, good, IMPROVE_WORK_MAX, scratch);
-        keep_variant(&phase, variant, scratch);
+    if (variant->placed.length > good && place_variant(solve, index, variant, &scratch, &phase)) {
+        phase_improve(&phase, good, tries, scratch, &variant->placed);
     }
 }
 
@@ -226,49 +222,60 @@ static bool encode_variant(const Solve *solve, isize index, const Variant *varia
            phase_encode(phase, threads, keep, *scratch, rows);
 }
 
-/* A variant whose rows are known. */
-typedef struct Encoded {
-    const Variant *variant; /* NULL: none */
-    PhaseRows rows;
-} Encoded;
+/* What the rows of a variant come to. */
+typedef struct Price {
+    const Variant *variant;
+    isize row_words_max, word_count;
+    Event horizon;
+    int64_t cycles;
+} Price;
 
-/* Compact: smaller largest row, then fewer words in all, then the shorter horizon. Else the lower price: the length, and what the
- * tile with most patched words spends on them in front of every iteration. */
-static bool is_better(const Solve *solve, const Encoded *a, const Encoded *b)
+/* Cycles: the length, and what the tile with most patched words spends on them in front of every iteration. */
+static Price price_of(const Variant *variant, const PhaseRows *rows)
 {
-    if (solve->options->is_compact) {
-        const PhaseRows *x = &a->rows, *y = &b->rows;
-        if (x->row_words_max != y->row_words_max) {
-            return x->row_words_max < y->row_words_max;
-        }
-        return x->word_count != y->word_count ? x->word_count < y->word_count
-                                              : x->horizon < y->horizon;
-    }
-    int64_t x = a->variant->length + PATCH_CYCLES * (int64_t)a->rows.row_patches_max;
-    int64_t y = b->variant->length + PATCH_CYCLES * (int64_t)b->rows.row_patches_max;
-    return x != y ? x < y : is_shorter(a->variant, b->variant);
+    return (Price){.variant = variant,
+                   .row_words_max = rows->row_words_max,
+                   .word_count = rows->word_count,
+                   .horizon = rows->horizon,
+                   .cycles = rows->length + PATCH_CYCLES * (int64_t)rows->row_patches_max};
 }
 
-/* The best of all variants once they are encoded; NULL when none can be. */
-static const Variant *best_encoded(const Solve *solve, isize index, int threads, Arena keep,
-                                   Arena scratch)
+/* Compact: smaller largest row, then fewer words in all, then the shorter horizon. Else fewer cycles. */
+static bool is_better(const Price *a, const Price *b, bool is_compact)
 {
-    Encoded best = {0};
+    if (is_compact) {
+        if (a->row_words_max != b->row_words_max) {
+            return a->row_words_max < b->row_words_max;
+        }
+        return a->word_count != b->word_count ? a->word_count < b->word_count
+                                              : a->horizon < b->horizon;
+    }
+    return a->cycles != b->cycles ? a->cycles < b->cycles
+                                  : placed_is_better(&a->variant->placed, &b->variant->placed);
+}
+
+/* The best of all variants once they are encoded; `best` is the price of one of them, or of none. */
+static const Variant *best_encoded(const Solve *solve, isize index, int threads, Arena keep,
+                                   Arena scratch, Price best)
+{
     for (int i = 0; i < VARIANTS; i++) {
-        Encoded next = {.variant = &solve->phases[index].variant[i]};
+        const Variant *variant = &solve->phases[index].variant[i];
         Arena temporary = scratch, out = keep;
         Phase phase;
-        if (next.variant->is_placed &&
-            encode_variant(solve, index, next.variant, threads, &out, &temporary, &phase,
-                           &next.rows) &&
-            (best.variant == NULL || is_better(solve, &next, &best))) {
+        PhaseRows rows;
+        if (!variant->is_placed || variant == best.variant ||
+            !encode_variant(solve, index, variant, threads, &out, &temporary, &phase, &rows)) {
+            continue;
+        }
+        Price next = price_of(variant, &rows);
+        if (best.variant == NULL || is_better(&next, &best, solve->options->is_compact)) {
             best = next;
         }
     }
     return best.variant;
 }
 
-/* Rows of the variant to be used. Without patched words the shortest one is best, if it can be encoded. */
+/* Rows of the variant to be used: the shortest one, if it can be encoded as it is and without patched words. */
 static bool encode_phase(const Solve *solve, isize index, int threads, Arena *keep, Arena scratch,
                          ExchangeMessageVec *messages, PhaseRows *rows, Error *err)
 {
@@ -277,8 +284,8 @@ static bool encode_phase(const Solve *solve, isize index, int threads, Arena *ke
         *err = work->err;
         return false;
     }
-    const Variant *variant = shortest_variant(work);
-    if (variant == NULL) {
+    const Variant *shortest = shortest_variant(work);
+    if (shortest == NULL) {
         return error_set(err, ERROR_NO, NULL,
                          "S10: gave up on phase %td, of %d events or more: a search among so many "
                          "takes more memory than it may or can have",
@@ -287,14 +294,16 @@ static bool encode_phase(const Solve *solve, isize index, int threads, Arena *ke
     const Arena before = *keep;
     Arena room = scratch;
     Phase phase;
-    bool ok = !solve->options->is_compact &&
-              encode_variant(solve, index, variant, threads, keep, &room, &phase, rows);
-    if (!ok || rows->patch_count > 0) {
-        *keep = before;
-        room = scratch;
-        variant = best_encoded(solve, index, threads, *keep, scratch);
-        ok = variant != NULL &&
-             encode_variant(solve, index, variant, threads, keep, &room, &phase, rows);
+    bool ok = encode_variant(solve, index, shortest, threads, keep, &room, &phase, rows);
+    if (!ok || solve->options->is_compact || rows->patch_count > 0 ||
+        rows->length > shortest->placed.length) {
+        Price price = ok ? price_of(shortest, rows) : (Price){0};
+        const Variant *best = best_encoded(solve, index, threads, *keep, room, price);
+        if (best != price.variant) {
+            *keep = before;
+            room = scratch;
+            ok = encode_variant(solve, index, best, threads, keep, &room, &phase, rows);
+        }
     }
     if (!ok) {
         return error_set(err, ERROR_NO, NULL, "S10: phase %td: no encodable rows were found",
