@@ -2,6 +2,7 @@
  * Work's buffers, without requests or blocks: every iteration of every buffer is a piece of memory of its own.
  */
 #include "place/place.h"
+#include <stdio.h>
 
 typedef struct Piece {
     uint32_t begin, end;
@@ -161,47 +162,152 @@ bool place_check(const Work *work, const Placement *placement, Arena scratch, Er
     return true;
 }
 
-/* The same rules for a plain problem. */
-bool place_problem_check(const PlaceProblem *problem, const uint32_t *address, Error *err)
+/* --- plain problems ------------------------------------------------------------------------------------------------- */
+
+/* The block of a request with its tail, in its range. */
+typedef struct Extent {
+    int64_t begin, end, tail_end;
+    const PlaceRange *range;
+    int32_t request;
+} Extent;
+
+static bool wrong(Error *err, const PlaceProblem *problem, int32_t a, const char *what, int32_t b)
 {
+    char where[32] = "";
+    if (problem->tile >= 0) {
+        (void)snprintf(where, sizeof where, "tile L%d", problem->tile);
+    }
+    if (b < 0) {
+        return error_set(err, ERROR_NO, where, "request %d %s", a, what);
+    }
+    return error_set(err, ERROR_NO, where, "request %d %s request %d", a, what, b);
+}
+
+/* Rules of one request; its extent. */
+static bool check_request(const PlaceProblem *problem, const PlaceSolution *solution, int32_t index,
+                          Extent *out, Error *err)
+{
+    const PlaceRequest *r = &problem->requests.at[index];
+    int64_t at = solution->address[index];
+    *out = (Extent){.begin = at, .request = index};
+    for (int32_t k = 0; k < problem->range_count; k++) {
+        if (at >= problem->ranges[k].begin && at < problem->ranges[k].end) {
+            out->range = &problem->ranges[k];
+        }
+    }
+    if (r->address != PLACE_NOWHERE && r->address != at) {
+        return wrong(err, problem, index, "is not at the address that was given", -1);
+    }
+    if (at % r->align != 0) {
+        return wrong(err, problem, index, "is misaligned", -1);
+    }
+    if (out->range == NULL) {
+        return wrong(err, problem, index, "is outside all ranges", -1);
+    }
+    if (r->is_interleaved && !out->range->is_interleaved) {
+        return wrong(err, problem, index, "is interleaved, but not its range", -1);
+    }
+    if (out->range->is_window && !r->may_use_window) {
+        return wrong(err, problem, index, "may not use the host window", -1);
+    }
+    uint32_t stride = r->count > 1 ? r->stride[out->range->is_interleaved] : 0;
+    if (solution->stride[index] != stride) {
+        return wrong(err, problem, index, "has not the stride of its range", -1);
+    }
+    out->end = at + (int64_t)(r->count - 1) * stride + r->bytes;
+    out->tail_end = out->end + r->tail_bytes;
+    if (out->end > out->range->end) {
+        return wrong(err, problem, index, "leaves its range", -1);
+    }
+    return out->tail_end <= problem->limit ||
+           wrong(err, problem, index, "has a tail behind the limit", -1);
+}
+
+static bool live_together(const PlaceRequest *a, const PlaceRequest *b)
+{
+    return a->first < b->last && b->first < a->last;
+}
+
+static bool is_donated(const PlaceProblem *problem, const PlaceSolution *solution, int32_t a,
+                       int32_t b)
+{
+    for (isize i = 0; i < problem->donations.len; i++) {
+        const PlaceDonation *d = &problem->donations.at[i];
+        if (((d->from == a && d->to == b) || (d->from == b && d->to == a)) &&
+            solution->address[d->to] == (uint64_t)solution->address[d->from] + d->offset) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int compare_extents(const void *a, const void *b, const void *context)
+{
+    (void)context;
+    const Extent *left = a, *right = b;
+    return (left->begin > right->begin) - (left->begin < right->begin);
+}
+
+/* Elements of the part of a block and tail that lies in a range: [*first, *last], numbered from address 0 on. */
+static bool elements_in(const Extent *extent, const PlaceRange *range, int64_t *first,
+                        int64_t *last)
+{
+    int64_t begin = max_i64(extent->begin, range->begin),
+            end = min_i64(extent->tail_end, range->end);
+    if (begin >= end || range->element_bytes == 0) {
+        return false;
+    }
+    *first = begin / range->element_bytes;
+    *last = (end - 1) / range->element_bytes;
+    return true;
+}
+
+/* Two ranges may have parts of one element. */
+static bool share_element(const PlaceProblem *problem, const Extent *a, const Extent *b)
+{
+    int64_t a_first, a_last, b_first, b_last;
+    for (int32_t i = 0; i < problem->range_count; i++) {
+        const PlaceRange *range = &problem->ranges[i];
+        for (int32_t k = 0; k < problem->range_count; k++) {
+            const PlaceRange *other = &problem->ranges[k];
+            if (range->element_bytes == other->element_bytes &&
+                elements_in(a, range, &a_first, &a_last) &&
+                elements_in(b, other, &b_first, &b_last) && a_first <= b_last &&
+                b_first <= a_last) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool place_problem_check(const PlaceProblem *problem, const PlaceSolution *solution, Arena scratch,
+                         Error *err)
+{
+    int32_t count = (int32_t)problem->requests.len;
     const PlaceRequest *requests = problem->requests.at;
-    int tile = problem->tile.id;
-    for (isize i = 0; i < problem->requests.len; i++) {
-        const PlaceRequest *r = &requests[i];
-        uint64_t end = (uint64_t)address[i] + r->bytes;
-        if (address[i] % r->align != 0) {
-            return error_set(err, ERROR_NO, NULL,
-                             "tile L%d, request %td: address 0x%x is not aligned", tile, i,
-                             address[i]);
+    Extent *extents = arena_array(&scratch, Extent, count),
+           *sorted = arena_array(&scratch, Extent, count);
+    for (int32_t i = 0; i < count; i++) {
+        if (!check_request(problem, solution, i, &extents[i], err)) {
+            return false;
         }
-        bool is_inside = false;
-        for (int k = r->is_interleaved ? 1 : 0; k < 2; k++) {
-            is_inside |=
-                address[i] >= problem->available[k].begin && end <= problem->available[k].end;
-        }
-        if (!is_inside || end + r->tail_bytes > SRAM_END) {
-            return error_set(err, ERROR_NO, NULL,
-                             "tile L%d, request %td: 0x%x is outside its data range", tile, i,
-                             address[i]);
-        }
-        for (isize k = 0; k < i; k++) {
-            bool is_shared =
-                address[k] < end && address[i] < (uint64_t)address[k] + requests[k].bytes;
-            if (is_shared && requests[k].first < r->last && r->first < requests[k].last) {
-                return error_set(err, ERROR_NO, NULL, "tile L%d, request %td overlaps request %td",
-                                 tile, i, k);
+        sorted[i] = extents[i];
+    }
+    sort_stable(sorted, count, sizeof *sorted, compare_extents, NULL, scratch);
+    for (int32_t i = 0; i < count; i++) {
+        for (int32_t k = i + 1; k < count && sorted[k].begin < sorted[i].end; k++) {
+            int32_t a = sorted[i].request, b = sorted[k].request;
+            if (live_together(&requests[a], &requests[b]) && !is_donated(problem, solution, a, b)) {
+                return wrong(err, problem, a, "overlaps", b);
             }
         }
     }
     for (isize i = 0; i < problem->pairs.len; i++) {
         PlacePair pair = problem->pairs.at[i];
-        const PlaceRequest *a = &requests[pair.a], *b = &requests[pair.b];
-        AddrRange range_a = {address[pair.a], address[pair.a] + a->bytes + a->tail_bytes};
-        AddrRange range_b = {address[pair.b], address[pair.b] + b->bytes + b->tail_bytes};
-        if (a->first < b->last && b->first < a->last && ranges_share_group(range_a, range_b)) {
-            return error_set(err, ERROR_NO, NULL,
-                             "tile L%d, requests %d and %d share a memory element", tile, pair.a,
-                             pair.b);
+        if (live_together(&requests[pair.a], &requests[pair.b]) &&
+            share_element(problem, &extents[pair.a], &extents[pair.b])) {
+            return wrong(err, problem, pair.a, "shares a memory element with", pair.b);
         }
     }
     return true;

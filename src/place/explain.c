@@ -17,20 +17,40 @@ static int compare_changes(const void *a, const void *b, const void *context)
     if (left->step != right->step) {
         return left->step < right->step ? -1 : 1;
     }
-    return (left->bytes > right->bytes) -
-           (left->bytes < right->bytes); /* half-open: deaths before births */
+    return 0;
+}
+
+/* A sequence takes at least this much, wherever it lies. */
+static int64_t least_extent(const PlaceRequest *r)
+{
+    return r->is_interleaved ? place_extent(r, true)
+                             : min_i64(place_extent(r, false), place_extent(r, true));
 }
 
 int64_t live_peak_of(const PlaceProblem *problem, bool is_interleaved_only, int32_t *step,
                      Arena scratch)
 {
-    Change *changes = arena_array(&scratch, Change, 2 * problem->requests.len);
+    Change *changes =
+        arena_array(&scratch, Change, 2 * (problem->requests.len + problem->donations.len));
     isize count = 0;
     for (isize i = 0; i < problem->requests.len; i++) {
         const PlaceRequest *request = &problem->requests.at[i];
         if (request->is_interleaved || !is_interleaved_only) {
-            changes[count++] = (Change){request->first, request->bytes};
-            changes[count++] = (Change){request->last, -(int64_t)request->bytes};
+            changes[count++] = (Change){request->first, least_extent(request)};
+            changes[count++] = (Change){request->last, -least_extent(request)};
+        }
+    }
+    for (isize i = 0; i < problem->donations.len; i++) { /* what both may have in common */
+        const PlaceDonation *d = &problem->donations.at[i];
+        const PlaceRequest *from = &problem->requests.at[d->from],
+                           *to = &problem->requests.at[d->to];
+        int64_t bytes = min_i64((int64_t)from->bytes - d->offset, to->bytes);
+        int32_t first = from->first > to->first ? from->first : to->first;
+        int32_t last = from->last < to->last ? from->last : to->last;
+        if (bytes > 0 && first < last &&
+            (!is_interleaved_only || (from->is_interleaved && to->is_interleaved))) {
+            changes[count++] = (Change){first, -bytes};
+            changes[count++] = (Change){last, bytes};
         }
     }
     sort_stable(changes, count, sizeof *changes, compare_changes, NULL, scratch);
@@ -38,7 +58,8 @@ int64_t live_peak_of(const PlaceProblem *problem, bool is_interleaved_only, int3
     *step = 0;
     for (isize i = 0; i < count; i++) {
         live += changes[i].bytes;
-        if (live > peak) {
+        bool is_last = i + 1 == count || changes[i + 1].step != changes[i].step;
+        if (is_last && live > peak) {
             peak = live;
             *step = changes[i].step;
         }
@@ -59,8 +80,7 @@ Str buffer_name(const Work *work, int32_t buffer, Arena *arena)
     return str_format(arena, "buffer %d", buffer);
 }
 
-void verdict_print(Writer *writer, const PlaceVerdict *verdict, const PlaceRequest *request,
-                   Str name)
+void verdict_print(Writer *writer, const PlaceVerdict *verdict, const PlaceRequest *request)
 {
     long long peak = verdict->live_peak_bytes, available = verdict->available_bytes;
     if (verdict->is_proven && peak > available) {
@@ -74,13 +94,14 @@ void verdict_print(Writer *writer, const PlaceVerdict *verdict, const PlaceReque
         write_fmt(writer,
                   "tile L%d does not fit: %.*s needs %u bytes in one piece, short by %lld bytes of "
                   "its region (proven)",
-                  verdict->tile.id, STR_ARG(name), request->bytes, (long long)verdict->short_bytes);
+                  verdict->tile.id, STR_ARG(request->name), request->bytes,
+                  (long long)verdict->short_bytes);
     } else {
         write_fmt(writer,
                   "gave up on tile L%d (not proven impossible): no place for %.*s, %u bytes%s, "
                   "steps %d..%d; largest "
                   "hole %u; at most %lld bytes alive (step %d) of %lld",
-                  verdict->tile.id, STR_ARG(name), request->bytes,
+                  verdict->tile.id, STR_ARG(request->name), request->bytes,
                   request->is_interleaved ? " interleaved" : "", request->first, request->last,
                   verdict->largest_hole, peak, verdict->peak_step, available);
     }
@@ -101,7 +122,7 @@ void place_explain(Writer *writer, const Work *work, const PlaceVerdict *verdict
     PlaceProblem problem;
     place_extract(work, verdict->tile, &arena, scratch, &problem);
     const PlaceRequest *failed = &problem.requests.at[verdict->request];
-    verdict_print(writer, verdict, failed, buffer_name(work, (int32_t)failed->name, &arena));
+    verdict_print(writer, verdict, failed);
     write_fmt(writer, "\nlargest alive in step %d:\n", verdict->peak_step);
     int32_t *alive = arena_array(&arena, int32_t, problem.requests.len), count = 0;
     for (int32_t i = 0; i < problem.requests.len; i++) {
@@ -113,10 +134,9 @@ void place_explain(Writer *writer, const Work *work, const PlaceVerdict *verdict
     sort_stable(alive, count, sizeof *alive, compare_bytes, &problem, scratch);
     for (int32_t i = 0; i < count && i < LARGEST_SHOWN; i++) {
         const PlaceRequest *request = &problem.requests.at[alive[i]];
-        Str name = buffer_name(work, (int32_t)request->name, &arena);
         write_fmt(writer, "%9u bytes%s, steps %d..%d: %.*s\n", request->bytes,
                   request->is_interleaved ? " interleaved" : "", request->first, request->last,
-                  STR_ARG(name));
+                  STR_ARG(request->name));
     }
     if (count > LARGEST_SHOWN) {
         write_fmt(writer, "          and %d more\n", count - LARGEST_SHOWN);

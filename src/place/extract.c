@@ -66,7 +66,7 @@ static void add_to_block(TileProblem *tile, const Buffer *buffer, Member *member
 static void close_block(const Work *work, TileProblem *tile, uint32_t used)
 {
     PlaceRequest *block = &tile->problem.requests.at[tile->block];
-    uint32_t iterations = (uint32_t)work->buffers.at[block->name].iterations;
+    uint32_t iterations = (uint32_t)work->buffers.at[tile->buffer_of[tile->block]].iterations;
     tile->block_stride = (uint32_t)align_up(used, max_i64(BLOCK_STRIDE_MULTIPLE, block->align));
     int64_t bytes = (int64_t)tile->block_stride * iterations;
     ASSERT(bytes <= UINT32_MAX);
@@ -97,14 +97,17 @@ static void add_alone(const Work *work, TileProblem *tile, const Buffer *buffer,
     }
     bool is_for_ever = buffer->role == BUFFER_PARAMETER;
     member->request = (int32_t)tile->problem.requests.len;
-    *vec_push(&tile->problem.requests, keep) = (PlaceRequest){
-        .bytes = bytes,
-        .tail_bytes = buffer->tail_bytes,
-        .align = buffer->align,
-        .is_interleaved = buffer->is_interleaved,
-        .first = is_for_ever ? 0 : buffer->first,
-        .last = is_for_ever ? end_of_time(work) : (int32_t)max_i64(buffer->last, buffer->first + 1),
-        .name = (uint32_t)member->buffer};
+    tile->buffer_of[member->request] = member->buffer;
+    *vec_push(&tile->problem.requests, keep) =
+        (PlaceRequest){.bytes = bytes,
+                       .tail_bytes = buffer->tail_bytes,
+                       .align = buffer->align,
+                       .count = 1,
+                       .address = PLACE_NOWHERE,
+                       .is_interleaved = buffer->is_interleaved,
+                       .first = is_for_ever ? 0 : buffer->first,
+                       .last = is_for_ever ? end_of_time(work)
+                                           : (int32_t)max_i64(buffer->last, buffer->first + 1)};
 }
 
 static int32_t request_of(const TileProblem *tile, int32_t buffer)
@@ -126,10 +129,18 @@ TileProblem tile_problem_build(const Work *work, const TileIndex *index, Tile id
 {
 
     int32_t begin = index->buffer_first[id.id], end = index->buffer_first[id.id + 1];
-    TileProblem tile = {.problem = {.tile = id,
-                                    .available = {{SRAM_BASE + work->support_bytes, SRAM_REGION1},
-                                                  {SRAM_REGION1, SRAM_IMAGE_END}}},
+    TileProblem tile = {.problem = {.tile = id.id,
+                                    .ranges = {{.begin = SRAM_BASE + work->support_bytes,
+                                                .end = SRAM_REGION1,
+                                                .element_bytes = ELEMENT_BYTES},
+                                               {.begin = SRAM_REGION1,
+                                                .end = SRAM_IMAGE_END,
+                                                .element_bytes = 2 * ELEMENT_BYTES,
+                                                .is_interleaved = true}},
+                                    .range_count = 2,
+                                    .limit = SRAM_END},
                         .members = arena_array(keep, Member, end - begin),
+                        .buffer_of = arena_array(keep, int32_t, end - begin + 2),
                         .descriptor = -1,
                         .block = -1};
     uint32_t used = 0;
@@ -145,8 +156,9 @@ TileProblem tile_problem_build(const Work *work, const TileIndex *index, Tile id
         }
         if (tile.block < 0) {
             tile.block = (int32_t)tile.problem.requests.len;
+            tile.buffer_of[tile.block] = member->buffer;
             *vec_push(&tile.problem.requests, keep) = (PlaceRequest){
-                .align = 8, .last = end_of_time(work), .name = (uint32_t)member->buffer};
+                .align = 8, .last = end_of_time(work), .count = 1, .address = PLACE_NOWHERE};
         }
         add_to_block(&tile, buffer, member, &used);
     }
@@ -158,7 +170,9 @@ TileProblem tile_problem_build(const Work *work, const TileIndex *index, Tile id
         *vec_push(&tile.problem.requests, keep) =
             (PlaceRequest){.bytes = work->descriptor_bytes_max,
                            .align = DESCRIPTOR_ALIGN,
-                           .last = end_of_time(work)};
+                           .last = end_of_time(work),
+                           .count = 1,
+                           .address = PLACE_NOWHERE};
     }
     for (int32_t i = index->separation_first[id.id]; i < index->separation_first[id.id + 1]; i++) {
         const Separation *s = &work->separations.at[index->separations[i]];
@@ -172,5 +186,9 @@ TileProblem tile_problem_build(const Work *work, const TileIndex *index, Tile id
 void place_extract(const Work *work, Tile tile, Arena *keep, Arena scratch, PlaceProblem *out)
 {
     TileIndex index = tile_index_build(work, &scratch);
-    *out = tile_problem_build(work, &index, tile, keep).problem;
+    TileProblem built = tile_problem_build(work, &index, tile, keep);
+    *out = built.problem;
+    for (isize i = 0; i < out->requests.len; i++) {
+        out->requests.at[i].name = buffer_name(work, built.buffer_of[i], keep);
+    }
 }

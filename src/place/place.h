@@ -1,39 +1,99 @@
-/* place: give every buffer an address on its tile.
- * takes: Work (buffers, separations, support grant)      gives: Placement, or a PlaceVerdict saying why not
+/* place: give every buffer an address on its tile, or say why none is possible.
+ * takes: Work (buffers, separations, support grant)      gives: Placement, or a PlaceVerdict
  * uses: base chip lower
  * never: moves a buffer to another tile, times a transfer, encodes anything
  *
- * Tiles are independent problems. The problem and solution are plain (place/extract.c alone sees Work), with a text form.
+ * Tiles are independent problems. The problem and its solution are plain (place/extract.c alone sees Work), with a text form
+ * (docs/place.md). The rules are those of compiler-design.md 11.1.
  */
 #pragma once
 #include "base/base.h"
 #include "chip/chip.h"
 #include "lower/lower.h"
 
-/* One request. Requests of an iteration block are merged into one by extract (members keep their offsets). */
-typedef struct PlaceRequest {
-    uint32_t bytes; /* payload of all iterations */
+enum {
+    PLACE_RANGES_MAX = 16,
+    PLACE_SUBSET_MAX = 14, /* requests of a certificate */
+    PLACE_ALIGN_MAX = 1 << 20,
+};
+#define PLACE_NOWHERE UINT32_MAX /* no address yet, or none given */
+
+/* Addresses that requests may take. Ranges ascend and do not overlap; no request lies in two of them, also not where they touch,
+ * as at the boundary of the regions. */
+typedef struct PlaceRange {
+    uint32_t begin, end;
     uint32_t
-        tail_bytes; /* must exist inside SRAM behind the payload; may overlap anything (it is only read) */
-    uint32_t align;
-    bool is_interleaved; /* region 1 only */
-    int32_t first, last; /* lifetime, half-open */
-    uint32_t name;       /* id for messages: buffer index of the (first) member */
+        element_bytes; /* unit of separation, a power of two: 16 KiB in region 0, 32 KiB pairs in region 1; 0: no unit */
+    bool
+        is_interleaved; /* region 1: interleaved requests may lie here, sequences have their second stride */
+    bool is_window; /* of the host: only for requests that may use it */
+} PlaceRange;
+
+/* One request: `count` members of `bytes` bytes that begin `stride` apart and lie in one block, whose gaps stay unused. */
+typedef struct PlaceRequest {
+    uint32_t bytes; /* > 0 */
+    uint32_t
+        tail_bytes; /* must exist behind the last member (below the problem's limit); may overlap anything, it is only read */
+    uint32_t align; /* power of two */
+    int32_t first, last; /* lifetime in steps, half-open */
+    int32_t count;       /* 1: no sequence */
+    uint32_t
+        stride[2]; /* in ranges that are not interleaved, and in those that are; at least `bytes` */
+    uint32_t address;    /* given, or PLACE_NOWHERE */
+    bool is_interleaved; /* only in interleaved ranges */
+    bool may_use_window;
+    Str name; /* for people */
 } PlaceRequest;
 VEC(PlaceRequest);
 
+/* Requests that must not touch a common element while both are alive; blocks and tails count whole. */
 typedef struct PlacePair {
-    int32_t a, b; /* requests that must not touch a common group when both are alive */
+    int32_t a, b;
 } PlacePair;
 VEC(PlacePair);
 
+/* The same as a wish; a placement that breaks fewer wishes, by weight, is better. */
+typedef struct PlaceWish {
+    int32_t a, b, weight;
+} PlaceWish;
+VEC(PlaceWish);
+
+/* `to` may overlap `from` although both are alive if it begins exactly `offset` bytes behind it (an operation in place,
+ * compiler-design.md 11.4). Neither is a sequence. */
+typedef struct PlaceDonation {
+    int32_t from, to;
+    uint32_t offset;
+} PlaceDonation;
+VEC(PlaceDonation);
+
 typedef struct PlaceProblem { /* one tile */
-    Tile tile;
-    AddrRange available
-        [2]; /* data ranges: rest of region 0 behind support, region 1 up to SRAM_IMAGE_END */
+    int32_t tile;             /* logical; -1: of no tile */
+    Str name;
+    PlaceRange ranges[PLACE_RANGES_MAX];
+    int32_t range_count;
+    uint32_t limit; /* no tail ends behind it */
     PlaceRequestVec requests;
     PlacePairVec pairs;
+    PlaceWishVec wishes;
+    PlaceDonationVec donations;
 } PlaceProblem;
+VEC(PlaceProblem);
+
+/* Addresses and strides (0: no sequence) of a problem's requests. */
+typedef struct PlaceSolution {
+    uint32_t *address, *stride;
+} PlaceSolution;
+
+/* Bytes from the first byte of a request to behind its last member, in such a range. */
+static inline int64_t place_extent(const PlaceRequest *r, bool is_interleaved_range)
+{
+    return r->bytes + (int64_t)(r->count - 1) * r->stride[is_interleaved_range ? 1 : 0];
+}
+static inline bool place_may_use(const PlaceRequest *r, const PlaceRange *range)
+{
+    return (range->is_interleaved || !r->is_interleaved) &&
+           (!range->is_window || r->may_use_window);
+}
 
 typedef struct PlaceVerdict { /* "does not fit" with evidence */
     Tile tile;
@@ -54,18 +114,26 @@ typedef struct Placement {
     int64_t *used_bytes;    /* per logical tile: data bytes occupied at the peak */
 } Placement;
 
-/* First fit in several orders (solve.c), deterministic. ERROR_NO with the verdict's text when it does not fit. */
+/* All tiles (solve.c), deterministic. ERROR_NO with the verdict's text when one does not fit. */
 bool place_solve(const Work *work, int threads, Arena *keep, Arena scratch, Placement *out,
                  PlaceVerdict *verdict, Error *err);
 /* Written from the rules, not from the solver: ranges, alignment, regions, overlap of live buffers, separations, parameters
  * overlap nothing (pitfall N15), nothing in support. */
 bool place_check(const Work *work, const Placement *placement, Arena scratch, Error *err);
 void place_explain(Writer *writer, const Work *work, const PlaceVerdict *verdict);
-/* The plain problem of one tile, its solver and its text. */
+
+/* --- plain problems ------------------------------------------------------------------------------------------------- */
+
+/* The problem of one tile of Work, with names. */
 void place_extract(const Work *work, Tile tile, Arena *keep, Arena scratch, PlaceProblem *out);
 bool place_problem_solve(const PlaceProblem *problem, Arena *keep, Arena scratch,
-                         uint32_t **address, PlaceVerdict *verdict);
-bool place_problem_check(const PlaceProblem *problem, const uint32_t *address, Error *err);
+                         PlaceSolution *solution, PlaceVerdict *verdict);
+/* Written from the rules, like place_check. */
+bool place_problem_check(const PlaceProblem *problem, const PlaceSolution *solution, Arena scratch,
+                         Error *err);
 void place_print(Writer *writer, const Work *work, const Placement *placement);
-void place_problem_print(Writer *writer, const PlaceProblem *problem);
-bool place_problem_parse(Str text, Arena *keep, PlaceProblem *out, Error *err);
+/* With its addresses when `solution` is not NULL. */
+void place_problem_print(Writer *writer, const PlaceProblem *problem,
+                         const PlaceSolution *solution);
+/* Any number of problems, one behind the other; every message names the line. */
+bool place_problem_parse(Str text, Arena *keep, PlaceProblemVec *out, Error *err);

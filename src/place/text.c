@@ -1,31 +1,153 @@
-/* Text form of one tile's problem, and of a whole placement (style.md 8): one object a line, name=value.
+/* Text form of plain problems, and of a whole placement (style.md 8): one object a line, name=value (docs/place.md).
  *
- *   place tile=5
- *   available begin=0x5c000 end=0x80000
- *   available begin=0x80000 end=0xe7bb0
- *   request bytes=1024 tail=56 align=32 interleaved=1 first=0 last=7 name=12
+ *   place tile=5 limit=0xe8000 name=siglip-tiny
+ *   range begin=0x5c000 end=0x80000 element=16384
+ *   range begin=0x80000 end=0xe7bb0 element=32768 interleaved=1
+ *   request bytes=1024 tail=56 align=32 interleaved=1 first=0 last=7 name=blocks.mlp.up
  *   separate a=0 b=3
  *
- * Requests are numbered from 0 in the order of their lines.
+ * A line's numbers may be left out where the form has a value for that, else they stand in the order of the form. The name
+ * is the rest of the line. Requests are numbered from 0 in the order of their lines.
  */
 #include "place/tile.h"
 #include <stdio.h>
 
-void place_problem_print(Writer *writer, const PlaceProblem *problem)
+enum { REQUIRED = -1 };
+
+typedef struct Field {
+    const char *name;
+    int64_t otherwise, min, max; /* otherwise: value when left out, or REQUIRED */
+    bool is_hex;
+} Field;
+
+enum { FIELDS_MAX = 12, REQUESTS_MAX = 1000 * 1000, PROBLEMS_MAX = 10000 };
+
+typedef enum Form {
+    FORM_PLACE = 0,
+    FORM_RANGE,
+    FORM_REQUEST,
+    FORM_SEPARATE,
+    FORM_WISH,
+    FORM_DONATE,
+    FORM_COUNT
+} Form;
+
+enum { PLACE_TILE, PLACE_LIMIT };
+enum { RANGE_BEGIN, RANGE_END, RANGE_ELEMENT, RANGE_INTERLEAVED, RANGE_WINDOW };
+enum {
+    REQUEST_BYTES,
+    REQUEST_TAIL,
+    REQUEST_ALIGN,
+    REQUEST_INTERLEAVED,
+    REQUEST_WINDOW,
+    REQUEST_FIRST,
+    REQUEST_LAST,
+    REQUEST_COUNT,
+    REQUEST_STRIDE0,
+    REQUEST_STRIDE1,
+    REQUEST_AT
+};
+enum { PAIR_A, PAIR_B, PAIR_WEIGHT };
+enum { DONATE_FROM, DONATE_TO, DONATE_OFFSET };
+
+static const struct {
+    const char *word;
+    bool has_name;
+    Field fields[FIELDS_MAX];
+} forms[FORM_COUNT] = {
+    [FORM_PLACE] = {"place",
+                    true,
+                    {{"tile", CHIP_TILES, 0, CHIP_TILES - 1, false},
+                     {"limit", UINT32_MAX, 1, UINT32_MAX, true}}},
+    [FORM_RANGE] = {"range",
+                    false,
+                    {{"begin", REQUIRED, 0, UINT32_MAX, true},
+                     {"end", REQUIRED, 0, UINT32_MAX, true},
+                     {"element", 0, 1, 1 << 30, false},
+                     {"interleaved", 0, 0, 1, false},
+                     {"window", 0, 0, 1, false}}},
+    [FORM_REQUEST] = {"request",
+                      true,
+                      {{"bytes", REQUIRED, 1, INT32_MAX, false},
+                       {"tail", 0, 0, INT32_MAX, false},
+                       {"align", 1, 1, PLACE_ALIGN_MAX, false},
+                       {"interleaved", 0, 0, 1, false},
+                       {"window", 0, 0, 1, false},
+                       {"first", REQUIRED, 0, INT32_MAX, false},
+                       {"last", REQUIRED, 0, INT32_MAX, false},
+                       {"count", 1, 1, INT32_MAX, false},
+                       {"stride", 0, 1, INT32_MAX, false},
+                       {"interleaved_stride", 0, 1, INT32_MAX, false},
+                       {"address", PLACE_NOWHERE, 0, UINT32_MAX - 1, true}}},
+    [FORM_SEPARATE] = {"separate",
+                       false,
+                       {{"a", REQUIRED, 0, REQUESTS_MAX, false},
+                        {"b", REQUIRED, 0, REQUESTS_MAX, false}}},
+    [FORM_WISH] = {"wish",
+                   false,
+                   {{"a", REQUIRED, 0, REQUESTS_MAX, false},
+                    {"b", REQUIRED, 0, REQUESTS_MAX, false},
+                    {"weight", 1, 1, 1000 * 1000, false}}},
+    [FORM_DONATE] = {"donate",
+                     false,
+                     {{"from", REQUIRED, 0, REQUESTS_MAX, false},
+                      {"to", REQUIRED, 0, REQUESTS_MAX, false},
+                      {"offset", 0, 0, INT32_MAX, false}}},
+};
+
+/* --- printing ------------------------------------------------------------------------------------------------------- */
+
+/* Fields with another value than the one for left out. */
+static void print_line(Writer *writer, Form form, const int64_t *values, Str name)
 {
-    write_fmt(writer, "place tile=%d\n", problem->tile.id);
-    for (int i = 0; i < 2; i++) {
-        write_fmt(writer, "available begin=0x%x end=0x%x\n", problem->available[i].begin,
-                  problem->available[i].end);
+    write_str(writer, str_of(forms[form].word));
+    for (const Field *field = forms[form].fields; field->name != NULL; field++, values++) {
+        if (*values != field->otherwise) {
+            write_fmt(writer, field->is_hex ? " %s=0x%llx" : " %s=%lld", field->name,
+                      (long long)*values);
+        }
+    }
+    if (name.len > 0) {
+        write_fmt(writer, " name=%.*s", STR_ARG(name));
+    }
+    write_str(writer, S("\n"));
+}
+
+void place_problem_print(Writer *writer, const PlaceProblem *problem, const PlaceSolution *solution)
+{
+    int64_t head[] = {problem->tile < 0 ? CHIP_TILES : problem->tile, problem->limit};
+    print_line(writer, FORM_PLACE, head, problem->name);
+    for (int32_t i = 0; i < problem->range_count; i++) {
+        const PlaceRange *r = &problem->ranges[i];
+        int64_t v[] = {r->begin, r->end, r->element_bytes, r->is_interleaved, r->is_window};
+        print_line(writer, FORM_RANGE, v, S(""));
     }
     for (isize i = 0; i < problem->requests.len; i++) {
         const PlaceRequest *r = &problem->requests.at[i];
-        write_fmt(writer,
-                  "request bytes=%u tail=%u align=%u interleaved=%d first=%d last=%d name=%u\n",
-                  r->bytes, r->tail_bytes, r->align, r->is_interleaved, r->first, r->last, r->name);
+        int64_t v[] = {r->bytes,
+                       r->tail_bytes,
+                       r->align,
+                       r->is_interleaved,
+                       r->may_use_window,
+                       r->first,
+                       r->last,
+                       r->count,
+                       r->stride[0],
+                       r->stride[1],
+                       solution != NULL ? solution->address[i] : r->address};
+        print_line(writer, FORM_REQUEST, v, r->name);
     }
     for (isize i = 0; i < problem->pairs.len; i++) {
-        write_fmt(writer, "separate a=%d b=%d\n", problem->pairs.at[i].a, problem->pairs.at[i].b);
+        int64_t v[] = {problem->pairs.at[i].a, problem->pairs.at[i].b};
+        print_line(writer, FORM_SEPARATE, v, S(""));
+    }
+    for (isize i = 0; i < problem->wishes.len; i++) {
+        const PlaceWish *w = &problem->wishes.at[i];
+        print_line(writer, FORM_WISH, (int64_t[]){w->a, w->b, w->weight}, S(""));
+    }
+    for (isize i = 0; i < problem->donations.len; i++) {
+        const PlaceDonation *d = &problem->donations.at[i];
+        print_line(writer, FORM_DONATE, (int64_t[]){d->from, d->to, d->offset}, S(""));
     }
 }
 
@@ -48,96 +170,192 @@ void place_print(Writer *writer, const Work *work, const Placement *placement)
     }
 }
 
-typedef struct Field {
-    const char *name;
-    int64_t max;
-} Field;
+/* --- reading -------------------------------------------------------------------------------------------------------- */
 
-/* Reads `name=number` for every field, in order, and nothing else. */
-static bool parse_fields(Str line, int line_number, const Field *fields, int count, int64_t *values,
-                         Error *err)
+typedef struct Reader {
+    char where[32]; /* line of the input */
+    int line;
+    int64_t values[FIELDS_MAX];
+    Str name; /* of the line */
+    Error *err;
+} Reader;
+
+static bool refuse(Reader *reader, const char *what)
 {
-    char where[32];
-    (void)snprintf(where, sizeof where, "line %d", line_number);
-    for (int i = 0; i < count; i++) {
-        Str item = str_cut(&line, ' '), key = str_cut(&item, '=');
-        if (!str_equal(key, str_of(fields[i].name)) || !str_to_int(item, &values[i]) ||
-            values[i] < 0 || values[i] > fields[i].max) {
-            return error_set(err, ERROR_INPUT, where, "expected %s=number in 0..%lld",
-                             fields[i].name, (long long)fields[i].max);
-        }
-    }
-    return line.len == 0 || error_set(err, ERROR_INPUT, where, "expected the end of the line");
+    return error_set(reader->err, ERROR_INPUT, reader->where, "%s", what);
 }
 
-static bool parse_request(Str line, int line_number, Arena *keep, PlaceProblem *out, Error *err)
+static bool read_fields(Reader *reader, Form form, Str line)
 {
-    static const Field fields[] = {{"bytes", SRAM_BYTES}, {"tail", SRAM_BYTES}, {"align", 1 << 20},
-                                   {"interleaved", 1},    {"first", INT32_MAX}, {"last", INT32_MAX},
-                                   {"name", UINT32_MAX}};
-    int64_t v[7];
-    if (!parse_fields(line, line_number, fields, 7, v, err)) {
-        return false;
+    int64_t *value = reader->values;
+    for (const Field *field = forms[form].fields; field->name != NULL; field++, value++) {
+        Str rest = line, item = str_cut(&rest, ' '), key = str_cut(&item, '=');
+        *value = field->otherwise;
+        if (!str_equal(key, str_of(field->name))) {
+            if (field->otherwise != REQUIRED) {
+                continue;
+            }
+            return error_set(reader->err, ERROR_INPUT, reader->where, "expected %s=number",
+                             field->name);
+        }
+        if (!str_to_int(item, value) || *value < field->min || *value > field->max) {
+            return error_set(reader->err, ERROR_INPUT, reader->where,
+                             "expected %s=number in %lld..%lld, found \"%.*s\"", field->name,
+                             (long long)field->min, (long long)field->max, STR_ARG(item));
+        }
+        line = rest;
     }
-    if (v[0] == 0 || v[2] == 0 || (v[2] & (v[2] - 1)) != 0 || v[4] >= v[5]) {
-        char where[32];
-        (void)snprintf(where, sizeof where, "line %d", line_number);
-        return error_set(err, ERROR_INPUT, where,
-                         "expected bytes > 0, align a power of two and first < last");
+    reader->name = S("");
+    if (forms[form].has_name && str_starts(line, S("name="))) {
+        (void)str_cut(&line, '=');
+        reader->name = line;
+        return true;
     }
-    *vec_push(&out->requests, keep) = (PlaceRequest){.bytes = (uint32_t)v[0],
-                                                     .tail_bytes = (uint32_t)v[1],
-                                                     .align = (uint32_t)v[2],
-                                                     .is_interleaved = v[3] == 1,
-                                                     .first = (int32_t)v[4],
-                                                     .last = (int32_t)v[5],
-                                                     .name = (uint32_t)v[6]};
+    return line.len == 0 ||
+           error_set(reader->err, ERROR_INPUT, reader->where,
+                     "expected the end of the line, found \"%.*s\"", STR_ARG(line));
+}
+
+static bool add_range(Reader *reader, PlaceProblem *out)
+{
+    const int64_t *v = reader->values;
+    if (out->range_count == PLACE_RANGES_MAX) {
+        return refuse(reader, "too many ranges (16)");
+    }
+    PlaceRange range = {.begin = (uint32_t)v[RANGE_BEGIN],
+                        .end = (uint32_t)v[RANGE_END],
+                        .element_bytes = (uint32_t)v[RANGE_ELEMENT],
+                        .is_interleaved = v[RANGE_INTERLEAVED] == 1,
+                        .is_window = v[RANGE_WINDOW] == 1};
+    if (range.begin > range.end || range.end > out->limit ||
+        (range.element_bytes & (range.element_bytes - 1)) != 0) {
+        return refuse(reader, "expected begin <= end <= limit, and element a power of two");
+    }
+    if (out->range_count > 0 && out->ranges[out->range_count - 1].end > range.begin) {
+        return refuse(reader, "expected a range behind the one before it");
+    }
+    if (out->requests.len > 0) {
+        return refuse(reader, "ranges stand before requests");
+    }
+    out->ranges[out->range_count++] = range;
     return true;
 }
 
-bool place_problem_parse(Str text, Arena *keep, PlaceProblem *out, Error *err)
+static bool add_request(Reader *reader, Arena *keep, PlaceProblem *out)
 {
-    static const Field head[] = {{"tile", CHIP_TILES - 1}};
-    static const Field range[] = {{"begin", SRAM_END}, {"end", SRAM_END}};
-    *out = (PlaceProblem){0};
-    int line_number = 0, ranges = 0;
-    bool has_head = false;
-    int64_t v[2];
+    const int64_t *v = reader->values;
+    PlaceRequest request = {.bytes = (uint32_t)v[REQUEST_BYTES],
+                            .tail_bytes = (uint32_t)v[REQUEST_TAIL],
+                            .align = (uint32_t)v[REQUEST_ALIGN],
+                            .first = (int32_t)v[REQUEST_FIRST],
+                            .last = (int32_t)v[REQUEST_LAST],
+                            .count = (int32_t)v[REQUEST_COUNT],
+                            .stride = {(uint32_t)v[REQUEST_STRIDE0], (uint32_t)v[REQUEST_STRIDE1]},
+                            .address = (uint32_t)v[REQUEST_AT],
+                            .is_interleaved = v[REQUEST_INTERLEAVED] == 1,
+                            .may_use_window = v[REQUEST_WINDOW] == 1,
+                            .name = str_copy(reader->name, keep)};
+    if ((request.align & (request.align - 1)) != 0 || request.first >= request.last) {
+        return refuse(reader, "expected align a power of two and first < last");
+    }
+    bool is_sequence = request.count > 1;
+    for (int i = 0; i < 2; i++) {
+        if (is_sequence
+                ? request.stride[i] < request.bytes || request.stride[i] % request.align != 0
+                : request.stride[i] != 0) {
+            return refuse(reader, "expected both strides of a sequence (count > 1), at least its "
+                                  "bytes and a multiple of its align");
+        }
+        if (place_extent(&request, i == 1) + request.tail_bytes > UINT32_MAX) {
+            return refuse(reader, "a sequence and its tail have less than 4 GiB");
+        }
+    }
+    if (out->requests.len == REQUESTS_MAX) {
+        return refuse(reader, "too many requests (1,000,000)");
+    }
+    *vec_push(&out->requests, keep) = request;
+    return true;
+}
+
+/* Two different requests that exist. */
+static bool take_pair(Reader *reader, const PlaceProblem *out)
+{
+    const int64_t *v = reader->values;
+    return (v[0] < out->requests.len && v[1] < out->requests.len && v[0] != v[1]) ||
+           refuse(reader, "expected two different requests of the lines before");
+}
+
+static bool add_object(Reader *reader, Form form, Arena *keep, PlaceProblem *out)
+{
+    const int64_t *v = reader->values;
+    switch (form) {
+    case FORM_RANGE:
+        return add_range(reader, out);
+    case FORM_REQUEST:
+        return add_request(reader, keep, out);
+    case FORM_SEPARATE:
+        if (take_pair(reader, out)) {
+            *vec_push(&out->pairs, keep) = (PlacePair){(int32_t)v[PAIR_A], (int32_t)v[PAIR_B]};
+            return true;
+        }
+        return false;
+    case FORM_WISH:
+        if (take_pair(reader, out)) {
+            *vec_push(&out->wishes, keep) =
+                (PlaceWish){(int32_t)v[PAIR_A], (int32_t)v[PAIR_B], (int32_t)v[PAIR_WEIGHT]};
+            return true;
+        }
+        return false;
+    default:
+        if (!take_pair(reader, out)) {
+            return false;
+        }
+        if (out->requests.at[v[DONATE_FROM]].count > 1 ||
+            out->requests.at[v[DONATE_TO]].count > 1) {
+            return refuse(reader, "a sequence cannot be donated");
+        }
+        *vec_push(&out->donations, keep) = (PlaceDonation){
+            (int32_t)v[DONATE_FROM], (int32_t)v[DONATE_TO], (uint32_t)v[DONATE_OFFSET]};
+        return true;
+    }
+}
+
+static bool read_line(Reader *reader, Str line, Arena *keep, PlaceProblemVec *out)
+{
+    Str word = str_cut(&line, ' ');
+    Form form = 0;
+    while (form < FORM_COUNT && !str_equal(word, str_of(forms[form].word))) {
+        form++;
+    }
+    if (form == FORM_COUNT || (form != FORM_PLACE && out->len == 0)) {
+        return refuse(reader, "expected place, then range, request, separate, wish or donate");
+    }
+    if (!read_fields(reader, form, line)) {
+        return false;
+    }
+    if (form != FORM_PLACE) {
+        return add_object(reader, form, keep, &out->at[out->len - 1]);
+    }
+    if (out->len == PROBLEMS_MAX) {
+        return refuse(reader, "too many problems (10,000)");
+    }
+    int64_t tile = reader->values[PLACE_TILE];
+    *vec_push(out, keep) = (PlaceProblem){.tile = tile == CHIP_TILES ? -1 : (int32_t)tile,
+                                          .limit = (uint32_t)reader->values[PLACE_LIMIT],
+                                          .name = str_copy(reader->name, keep)};
+    return true;
+}
+
+bool place_problem_parse(Str text, Arena *keep, PlaceProblemVec *out, Error *err)
+{
+    Reader reader = {.err = err};
+    *out = (PlaceProblemVec){0};
     while (text.len > 0) {
         Str line = str_trim(str_cut(&text, '\n'));
-        line_number++;
-        if (line.len == 0 || line.at[0] == '#') {
-            continue;
-        }
-        Str word = str_cut(&line, ' ');
-        bool ok = false;
-        if (str_equal(word, S("place")) && !has_head) {
-            ok = has_head = parse_fields(line, line_number, head, 1, v, err);
-            out->tile.id = ok ? (uint16_t)v[0] : 0;
-        } else if (has_head && str_equal(word, S("available")) && ranges < 2) {
-            ok = parse_fields(line, line_number, range, 2, v, err);
-            if (ok) {
-                out->available[ranges++] = (AddrRange){(uint32_t)v[0], (uint32_t)v[1]};
-            }
-        } else if (has_head && str_equal(word, S("request"))) {
-            ok = parse_request(line, line_number, keep, out, err);
-        } else if (has_head && str_equal(word, S("separate"))) {
-            Field pair[] = {{"a", out->requests.len - 1}, {"b", out->requests.len - 1}};
-            ok = parse_fields(line, line_number, pair, 2, v, err);
-            if (ok) {
-                *vec_push(&out->pairs, keep) = (PlacePair){(int32_t)v[0], (int32_t)v[1]};
-            }
-        } else {
-            char where[32];
-            (void)snprintf(where, sizeof where, "line %d", line_number);
-            return error_set(
-                err, ERROR_INPUT, where,
-                "expected place, then two lines of available, then requests and separations");
-        }
-        if (!ok) {
+        (void)snprintf(reader.where, sizeof reader.where, "line %d", ++reader.line);
+        if (line.len > 0 && line.at[0] != '#' && !read_line(&reader, line, keep, out)) {
             return false;
         }
     }
-    return (has_head && ranges == 2) ||
-           error_set(err, ERROR_INPUT, NULL, "expected a line `place` and two lines `available`");
+    return out->len > 0 || error_set(err, ERROR_INPUT, NULL, "expected a line `place`");
 }

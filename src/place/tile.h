@@ -19,6 +19,7 @@ typedef struct TileProblem {
     PlaceProblem problem;
     Member *members;
     int32_t member_count;
+    int32_t *buffer_of;        /* per request: (first) buffer; 0: argument tables */
     int32_t descriptor, block; /* requests; -1: none */
     uint32_t block_stride;
 } TileProblem;
@@ -30,7 +31,12 @@ TileProblem tile_problem_build(const Work *work, const TileIndex *index, Tile ti
 int64_t live_peak_of(const PlaceProblem *problem, bool is_interleaved_only, int32_t *step,
                      Arena scratch);
 /* One line: why the tile does not fit. */
-void verdict_print(Writer *writer, const PlaceVerdict *verdict, const PlaceRequest *request,
-                   Str name);
+void verdict_print(Writer *writer, const PlaceVerdict *verdict, const PlaceRequest *request);
 /* Name of the value in a buffer, or "argument tables" for buffer 0. */
 Str buffer_name(const Work *work, int32_t buffer, Arena *arena);
+
+/* First fit in several orders, or only in the first one; false with the request for which the first one found no place, and the largest hole it saw. */
+bool place_fit(const PlaceProblem *problem, bool is_once, Arena scratch, uint32_t *address,
+               int32_t *failed, int64_t *hole);
+/* Room of the ranges that a request of this kind may use. */
+int64_t room_of(const PlaceProblem *problem, bool is_interleaved);

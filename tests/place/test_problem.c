@@ -2,6 +2,7 @@
  * broken rule is caught by the check (compiler-design.md 11.5). */
 #include "place/place.h"
 #include "test.h"
+#include <string.h>
 
 static Arena keep, scratch;
 
@@ -9,23 +10,35 @@ static const AddrRange region0 = {0x5c000, 0x80000}, region1 = {0x80000, SRAM_IM
 
 static PlaceProblem empty_problem(void)
 {
-    return (PlaceProblem){.tile = {7}, .available = {region0, region1}};
+    return (PlaceProblem){
+        .tile = 7,
+        .ranges = {{.begin = region0.begin, .end = region0.end, .element_bytes = ELEMENT_BYTES},
+                   {.begin = region1.begin,
+                    .end = region1.end,
+                    .element_bytes = 2 * ELEMENT_BYTES,
+                    .is_interleaved = true}},
+        .range_count = 2,
+        .limit = SRAM_END};
 }
 
 static void add(PlaceProblem *problem, Arena *arena, uint32_t bytes, int32_t first, int32_t last)
 {
-    *vec_push(&problem->requests, arena) =
-        (PlaceRequest){.bytes = bytes, .align = 8, .first = first, .last = last};
+    *vec_push(&problem->requests, arena) = (PlaceRequest){.bytes = bytes,
+                                                          .align = 8,
+                                                          .count = 1,
+                                                          .address = PLACE_NOWHERE,
+                                                          .first = first,
+                                                          .last = last};
 }
 
 static uint32_t *solve(const PlaceProblem *problem, Arena *arena)
 {
-    uint32_t *address;
+    PlaceSolution solution;
     PlaceVerdict verdict;
     Error err = {0};
-    CHECK(place_problem_solve(problem, arena, scratch, &address, &verdict));
-    CHECK_OK(place_problem_check(problem, address, &err), err);
-    return address;
+    CHECK(place_problem_solve(problem, arena, scratch, &solution, &verdict));
+    CHECK_OK(place_problem_check(problem, &solution, scratch, &err), err);
+    return solution.address;
 }
 
 /* Cuts both regions into rectangles of address x time, which are then requests that fit by construction. `slack` percent
@@ -35,9 +48,9 @@ static PlaceProblem witness(uint64_t seed, int slack, Arena *arena)
     PlaceProblem problem = empty_problem();
     uint64_t n = 0;
     for (int region = 0; region < 2; region++) {
-        for (uint32_t at = problem.available[region].begin; at < problem.available[region].end;) {
+        for (uint32_t at = problem.ranges[region].begin; at < problem.ranges[region].end;) {
             uint32_t width = 256 + 32 * (uint32_t)random_below(seed, n++, 900);
-            uint32_t left = problem.available[region].end - at;
+            uint32_t left = problem.ranges[region].end - at;
             width = left < width + 256 ? left : width;
             for (int32_t step = 0; step < 100;) {
                 int32_t last = step + 1 + (int32_t)random_below(seed, n++, 60);
@@ -47,6 +60,8 @@ static PlaceProblem witness(uint64_t seed, int slack, Arena *arena)
                 bool is_interleaved = region == 1 && random_below(seed, n++, 3) == 0;
                 *vec_push(&problem.requests, arena) =
                     (PlaceRequest){.bytes = bytes < 32 ? 32 : bytes,
+                                   .count = 1,
+                                   .address = PLACE_NOWHERE,
                                    .tail_bytes = 8 * (uint32_t)random_below(seed, n++, 8),
                                    .align = align,
                                    .is_interleaved = is_interleaved,
@@ -67,11 +82,11 @@ static void solves_hidden_witnesses(void)
     for (int round = 0; round < rounds; round++) {
         Arena arena = keep;
         PlaceProblem problem = witness(seed + (uint64_t)round, 15, &arena);
-        uint32_t *address;
+        PlaceSolution solution;
         PlaceVerdict verdict;
         Error err = {0};
-        if (place_problem_solve(&problem, &arena, scratch, &address, &verdict)) {
-            CHECK_OK(place_problem_check(&problem, address, &err), err);
+        if (place_problem_solve(&problem, &arena, scratch, &solution, &verdict)) {
+            CHECK_OK(place_problem_check(&problem, &solution, scratch, &err), err);
             solved++;
         }
         CHECK(!verdict.is_proven); /* it does fit */
@@ -87,9 +102,9 @@ static void never_proves_what_fits(void)
     for (int round = 0; round < 30; round++) {
         Arena arena = keep;
         PlaceProblem problem = witness(seed + (uint64_t)round, 0, &arena);
-        uint32_t *address;
+        PlaceSolution solution;
         PlaceVerdict verdict;
-        if (!place_problem_solve(&problem, &arena, scratch, &address, &verdict)) {
+        if (!place_problem_solve(&problem, &arena, scratch, &solution, &verdict)) {
             CHECK(!verdict.is_proven);
             CHECK(verdict.live_peak_bytes <= verdict.available_bytes);
             CHECK(verdict.largest_hole < problem.requests.at[verdict.request].bytes + 32);
@@ -100,7 +115,7 @@ static void never_proves_what_fits(void)
 static void proves_what_cannot_fit(void)
 {
     Arena arena = keep;
-    uint32_t *address;
+    PlaceSolution solution;
     PlaceVerdict verdict;
     PlaceProblem problem = empty_problem();
     int64_t room = region0.end - region0.begin + (region1.end - region1.begin);
@@ -108,7 +123,7 @@ static void proves_what_cannot_fit(void)
         add(&problem, &arena, 50000, i, 10);
     }
     add(&problem, &arena, (uint32_t)(room - 10 * 50000 + 8), 9, 12);
-    CHECK(!place_problem_solve(&problem, &arena, scratch, &address, &verdict));
+    CHECK(!place_problem_solve(&problem, &arena, scratch, &solution, &verdict));
     CHECK(verdict.is_proven);
     CHECK_EQ_INT(verdict.tile.id, 7);
     CHECK_EQ_INT(verdict.peak_step, 9);
@@ -121,13 +136,13 @@ static void proves_what_cannot_fit(void)
         add(&problem, &arena, (region1.end - region1.begin) / 2 + 8, 0, 1);
         problem.requests.at[i].is_interleaved = true;
     }
-    CHECK(!place_problem_solve(&problem, &arena, scratch, &address, &verdict));
+    CHECK(!place_problem_solve(&problem, &arena, scratch, &solution, &verdict));
     CHECK(verdict.is_proven);
     CHECK(verdict.short_bytes >= 8);
 
     problem = empty_problem(); /* one piece larger than the larger region */
     add(&problem, &arena, region1.end - region1.begin + 8, 0, 1);
-    CHECK(!place_problem_solve(&problem, &arena, scratch, &address, &verdict));
+    CHECK(!place_problem_solve(&problem, &arena, scratch, &solution, &verdict));
     CHECK(verdict.is_proven);
     CHECK_EQ_INT(verdict.short_bytes, 8);
 
@@ -135,7 +150,7 @@ static void proves_what_cannot_fit(void)
     add(&problem, &arena, region1.end - region1.begin - 8, 0, 1);
     add(&problem, &arena, region0.end - region0.begin - 8, 0, 1);
     add(&problem, &arena, 16, 0, 1);
-    CHECK(!place_problem_solve(&problem, &arena, scratch, &address, &verdict));
+    CHECK(!place_problem_solve(&problem, &arena, scratch, &solution, &verdict));
     CHECK(!verdict.is_proven);
     CHECK_EQ_INT(verdict.largest_hole, 8);
     CHECK_EQ_INT(verdict.short_bytes, 8);
@@ -187,8 +202,8 @@ static void keeps_read_ahead_in_sram(void)
 {
     Arena arena = keep;
     PlaceProblem problem = empty_problem();
-    problem.available[0] = (AddrRange){0x80000, 0x80000};
-    problem.available[1] = (AddrRange){SRAM_IMAGE_END - 1024, SRAM_IMAGE_END};
+    problem.ranges[0].begin = problem.ranges[0].end;
+    problem.ranges[1].begin = SRAM_IMAGE_END - 1024;
     uint32_t behind = SRAM_END - SRAM_IMAGE_END;
     add(&problem, &arena, 512, 0, 2);
     add(&problem, &arena, 512, 0, 2);
@@ -199,7 +214,8 @@ static void keeps_read_ahead_in_sram(void)
     (void)solve(&problem, &arena);
     problem.requests.at[1].tail_bytes = behind + 8;
     PlaceVerdict verdict;
-    CHECK(!place_problem_solve(&problem, &arena, scratch, &address, &verdict));
+    PlaceSolution solution;
+    CHECK(!place_problem_solve(&problem, &arena, scratch, &solution, &verdict));
 }
 
 static void separates_pairs(void)
@@ -239,61 +255,160 @@ static void separates_pairs(void)
     }
 }
 
+/* Rules broken one at a time; expected words are those of the rules in place.h. */
 static void catches_broken_rules(void)
 {
     Arena arena = keep;
     PlaceProblem problem = empty_problem();
+    problem.ranges[0].end = 0x7c000; /* the host window behind it */
+    problem.ranges[2] = problem.ranges[1];
+    problem.ranges[1] = (PlaceRange){
+        .begin = 0x7c000, .end = 0x80000, .element_bytes = ELEMENT_BYTES, .is_window = true};
+    problem.range_count = 3;
     add(&problem, &arena, 1024, 0, 10);
     add(&problem, &arena, 1024, 5, 15);
     add(&problem, &arena, 1024, 12, 20);
-    problem.requests.at[2].is_interleaved = true;
+    add(&problem, &arena, 100, 16, 20);
+    add(&problem, &arena, 512, 30, 31);
     problem.requests.at[0].align = 64;
     problem.requests.at[1].tail_bytes = 256;
+    problem.requests.at[2].is_interleaved = true;
+    problem.requests.at[3].count = 3;
+    problem.requests.at[3].stride[0] = 104;
+    problem.requests.at[3].stride[1] = 128;
+    problem.requests.at[4].may_use_window = true;
     *vec_push(&problem.pairs, &arena) = (PlacePair){0, 1};
     static const struct {
-        uint32_t address[3];
+        uint32_t address[5], stride;
         const char *part;
     } cases[] = {
-        {{0x5c000, 0x60000, 0x80000}, NULL},
-        {{0x5c020, 0x60000, 0x80000}, "not aligned"},
-        {{0x5bfc0, 0x60000, 0x80000}, "outside"},
-        {{0x5c000, 0x7fe00, 0x80000}, "outside"}, /* crosses the boundary */
-        {{0x5c000, 0x60000, 0x70000}, "outside"}, /* interleaved in region 0 */
-        {{0x5c000, SRAM_IMAGE_END - 1016, 0x80000}, "outside"},
-        {{0x5c000, SRAM_IMAGE_END - 1024, 0x80000}, NULL},
-        {{0x60200, 0x60000, 0x80000}, "request 1 overlaps request 0"},
-        {{0x5c000, 0x90000, 0x90000}, "request 2 overlaps request 1"},
-        {{0x90000, 0x60000, 0x90000}, NULL}, /* requests 0 and 2 never live together */
-        {{0x60400, 0x60000, 0x80000}, "requests 0 and 1 share a memory element"},
-        {{0x90000, 0x97f00, 0xe0000}, "requests 0 and 1 share a memory element"},
+        {{0x5c000, 0x60000, 0x80000, 0x5c000, 0x7c000}, 104, NULL},
+        {{0x5c000, 0x60000, 0x80000, 0x90000, 0x7c000}, 128, NULL},
+        {{0x5c020, 0x60000, 0x80000, 0x5c000, 0x7c000}, 104, "request 0 is misaligned"},
+        {{0x5bfc0, 0x60000, 0x80000, 0x5c000, 0x7c000}, 104, "request 0 is outside all ranges"},
+        {{0x7be00 - 64, 0x60000, 0x80000, 0x5c000, 0x7c000}, 104, "request 0 leaves its range"},
+        {{0x5c000, 0x60000, 0x70000, 0x5c000, 0x7c000}, 104, "request 2 is interleaved"},
+        {{0x5c000, 0x60000, 0x80000, 0x7c000, 0x7c000}, 104, "request 3 may not use the host"},
+        {{0x5c000, 0x60000, 0x80000, 0x90000, 0x7c000}, 104, "request 3 has not the stride"},
+        {{0x5c000, 0x60000, 0x80000, 0x5c000, 0x7c000}, 128, "request 3 has not the stride"},
+        {{0x5c000, 0x60000, 0x80000, SRAM_IMAGE_END - 354, 0x7c000}, 128, "request 3 is mis"},
+        {{0x5c000, 0x60000, 0x80000, SRAM_IMAGE_END - 352, 0x7c000}, 128, "request 3 leaves"},
+        {{0x5c000, SRAM_IMAGE_END - 1016, 0x80000, 0x5c000, 0x7c000}, 104, "request 1 leaves"},
+        {{0x5c000, SRAM_IMAGE_END - 1024, 0x80000, 0x5c000, 0x7c000}, 104, NULL},
+        {{0x60200 - 64, 0x60000, 0x80000, 0x5c000, 0x7c000}, 104, "request 1 overlaps request 0"},
+        {{0x5c000, 0x90000, 0x90000, 0x5c000, 0x7c000}, 104, "overlaps request"},
+        {{0x5c000, 0x60000, 0x90000, 0x90400 - 8, 0x7c000}, 128, "request 2 overlaps request 3"},
+        {{0x90000, 0x60000, 0x90000, 0x5c000, 0x7c000}, 104, NULL}, /* never alive together */
+        {{0x60400, 0x60000, 0x80000, 0x5c000, 0x7c000}, 104, "request 0 shares a memory element"},
+        {{0x90000, 0x97f00, 0xe0000, 0x5c000, 0x7c000}, 104, "request 0 shares a memory element"},
+        {{0x60000, 0x5fb00, 0x80000, 0x5c000, 0x7c000}, 104, NULL}, /* the tail ends in time */
+        {{0x60000, 0x5fb08, 0x80000, 0x5c000, 0x7c000}, 104, "request 0 shares a memory element"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Error err = {0};
+        uint32_t address[5], stride[5] = {0, 0, 0, cases[i].stride, 0};
+        memcpy(address, cases[i].address, sizeof address);
+        PlaceSolution solution = {address, stride};
         if (cases[i].part == NULL) {
-            CHECK_OK(place_problem_check(&problem, cases[i].address, &err), err);
+            CHECK_OK(place_problem_check(&problem, &solution, scratch, &err), err);
         } else {
-            CHECK_ERROR(place_problem_check(&problem, cases[i].address, &err), err, ERROR_NO,
+            CHECK_ERROR(place_problem_check(&problem, &solution, scratch, &err), err, ERROR_NO,
                         cases[i].part);
+            CHECK_CSTR(err.where, "tile L7");
         }
     }
+}
+
+/* Two requests fill the only range together; a third one that is alive with both can only take one over in place. */
+static void donates_in_place(void)
+{
+    Arena arena = keep;
+    PlaceProblem problem = empty_problem();
+    problem.ranges[0].end = problem.ranges[0].begin + 0x8000;
+    problem.range_count = 1;
+    add(&problem, &arena, 0x4000, 0, 5);
+    add(&problem, &arena, 0x4000, 0, 9);
+    add(&problem, &arena, 0x1000, 4, 9);
+    PlaceSolution solution;
+    PlaceVerdict verdict;
+    Error err = {0};
+    CHECK(!place_problem_solve(&problem, &arena, scratch, &solution, &verdict));
+    *vec_push(&problem.donations, &arena) = (PlaceDonation){0, 2, 0x2000};
+    uint32_t *address = solve(&problem, &arena);
+    CHECK_EQ_INT(address[2], address[0] + 0x2000);
+    uint32_t other[] = {address[0], address[1], address[2] + 8}, stride[3] = {0};
+    CHECK_ERROR(place_problem_check(&problem, &(PlaceSolution){other, stride}, scratch, &err), err,
+                ERROR_NO, "overlaps");
+}
+
+/* A wish is kept where there is room for it, and given up where there is not. */
+static void keeps_wishes(void)
+{
+    Arena arena = keep;
+    PlaceProblem problem = empty_problem();
+    problem.range_count = 1;
+    add(&problem, &arena, 64, 0, 5);
+    add(&problem, &arena, 64, 0, 5);
+    *vec_push(&problem.wishes, &arena) = (PlaceWish){0, 1, 1};
+    uint32_t *address = solve(&problem, &arena);
+    CHECK(group_of(address[0]) != group_of(address[1]));
+    problem.ranges[0].end = problem.ranges[0].begin + 0x100;
+    (void)solve(&problem, &arena);
+}
+
+static void keeps_given_addresses(void)
+{
+    Arena arena = keep;
+    PlaceProblem problem = empty_problem();
+    add(&problem, &arena, 0x10000, 0, 5);
+    add(&problem, &arena, 0x1000, 0, 5);
+    problem.requests.at[1].address = region0.begin + 0x1000;
+    uint32_t *address = solve(&problem, &arena);
+    CHECK_EQ_INT(address[1], region0.begin + 0x1000);
+    CHECK_EQ_INT(address[0], region0.begin + 0x2000);
+}
+
+static PlaceProblem rich_problem(uint64_t seed, Arena *arena)
+{
+    PlaceProblem problem = witness(seed, 10, arena);
+    problem.name = S("a tile with a name");
+    problem.requests.at[0].name = S("blocks.0 mlp = up");
+    problem.requests.at[1].count = 3;
+    problem.requests.at[1].stride[0] = (uint32_t)align_up(problem.requests.at[1].bytes, 64);
+    problem.requests.at[1].stride[1] = (uint32_t)align_up(problem.requests.at[1].bytes, 128);
+    problem.requests.at[2].address = 0x60000;
+    problem.requests.at[3].may_use_window = true;
+    problem.ranges[0].is_window = seed % 2 == 0;
+    *vec_push(&problem.pairs, arena) = (PlacePair){1, 0};
+    *vec_push(&problem.wishes, arena) = (PlaceWish){1, 2, 7};
+    *vec_push(&problem.donations, arena) = (PlaceDonation){4, 5, 64};
+    return problem;
 }
 
 static void round_trips_text(void)
 {
     uint64_t seed = test_seed(4);
+    Arena arena = keep;
+    Writer first = writer_buffer(&arena), second = writer_buffer(&arena);
     for (int round = 0; round < 20; round++) {
-        Arena arena = keep;
-        PlaceProblem problem = witness(seed + (uint64_t)round, 10, &arena), back;
-        *vec_push(&problem.pairs, &arena) = (PlacePair){1, 0};
-        Writer first = writer_buffer(&arena), second = writer_buffer(&arena);
-        place_problem_print(&first, &problem);
-        Error err = {0};
-        CHECK_OK(place_problem_parse(writer_text(&first), &arena, &back, &err), err);
-        place_problem_print(&second, &back);
-        CHECK_STR(writer_text(&second), writer_text(&first));
-        CHECK_EQ_INT(back.requests.len, problem.requests.len);
-        CHECK_EQ_INT(back.available[0].begin, region0.begin);
+        PlaceProblem problem = rich_problem(seed + (uint64_t)round, &arena);
+        problem.tile = round - 1;
+        place_problem_print(&first, &problem, NULL);
     }
+    PlaceProblemVec back;
+    Error err = {0};
+    CHECK_OK(place_problem_parse(writer_text(&first), &arena, &back, &err), err);
+    CHECK_EQ_INT(back.len, 20);
+    for (int round = 0; round < 20; round++) {
+        place_problem_print(&second, &back.at[round], NULL);
+        CHECK_EQ_INT(back.at[round].tile, round - 1);
+    }
+    CHECK_STR(writer_text(&second), writer_text(&first));
+    CHECK_EQ_INT(back.at[3].ranges[0].begin, region0.begin);
+    CHECK_EQ_INT(back.at[3].requests.at[1].count, 3);
+    CHECK_EQ_INT(back.at[3].requests.at[2].address, 0x60000);
+    CHECK_STR(back.at[3].requests.at[0].name, S("blocks.0 mlp = up"));
+    CHECK_EQ_INT(back.at[3].donations.at[0].offset, 64);
 }
 
 static void refuses_bad_text(void)
@@ -303,20 +418,35 @@ static void refuses_bad_text(void)
     } cases[] = {
         {"", "", "place"},
         {"request bytes=8", "line 1", "expected place"},
-        {"place tile=1472", "line 1", "tile=number"},
-        {"place tile=1 x", "line 1", "end of the line"},
-        {"place tile=1\navailable begin=1 end=2\n", "", "two lines"},
-        {"place tile=1\nrequest bytes=8 tail=0 align=3 interleaved=0 first=0 last=1 name=0",
-         "line 2", "power of two"},
-        {"place tile=1\nrequest bytes=8 tail=0 align=8 interleaved=0 first=1 last=1 name=0",
-         "line 2", "first < last"},
-        {"place tile=1\nseparate a=0 b=0", "line 2", "a=number"},
+        {"place tile=1472", "line 1", "tile=number in 0..1471, found \"1472\""},
+        {"place tile=1 x", "line 1", "end of the line, found \"x\""},
+        {"place tile=1 tile=2", "line 1", "end of the line"},
+        {"place\nsoup", "line 2", "expected place"},
+        {"place\nrange begin=1", "line 2", "expected end=number"},
+        {"place\nrange begin=2 end=1", "line 2", "begin <= end"},
+        {"place limit=9\nrange begin=0 end=10", "line 2", "limit"},
+        {"place\nrange begin=0 end=8 element=3", "line 2", "power of two"},
+        {"place\nrange begin=0 end=8\nrange begin=7 end=9", "line 3", "behind the one before"},
+        {"place\nrequest bytes=8 first=0 last=1\nrange begin=0 end=8", "line 3", "before requests"},
+        {"place\nrequest bytes=0 first=0 last=1", "line 2", "bytes=number in 1.."},
+        {"place\nrequest bytes=8 align=3 first=0 last=1", "line 2", "power of two"},
+        {"place\nrequest bytes=8 first=1 last=1", "line 2", "first < last"},
+        {"place\nrequest first=1 last=2", "line 2", "expected bytes=number"},
+        {"place\nrequest bytes=8 last=2 first=1", "line 2", "expected first=number"},
+        {"place\nrequest bytes=8 first=0 last=1 count=2", "line 2", "both strides"},
+        {"place\nrequest bytes=8 first=0 last=1 stride=8", "line 2", "both strides"},
+        {"place\nrequest bytes=8 first=0 last=1 count=2147483647 stride=2147483647 "
+         "interleaved_stride=8",
+         "line 2", "4 GiB"},
+        {"place\nrequest bytes=8 first=0 last=1\nseparate a=0 b=0", "line 3", "two different"},
+        {"place\nrequest bytes=8 first=0 last=1\nseparate a=0 b=1", "line 3", "two different"},
+        {"place\nrequest bytes=8 first=0 last=1\nwish a=0 b=1 weight=0", "line 3", "weight"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Arena arena = keep;
-        PlaceProblem problem;
-        Error err;
-        CHECK_ERROR(place_problem_parse(str_of(cases[i].text), &arena, &problem, &err), err,
+        PlaceProblemVec problems;
+        Error err = {0};
+        CHECK_ERROR(place_problem_parse(str_of(cases[i].text), &arena, &problems, &err), err,
                     ERROR_INPUT, cases[i].part);
         CHECK_CSTR(err.where, cases[i].where);
     }
@@ -330,4 +460,5 @@ static void setup(void)
 
 TEST_MAIN(setup, solves_hidden_witnesses, never_proves_what_fits, proves_what_cannot_fit,
           fits_exactly, reuses_memory_over_time, respects_regions, keeps_read_ahead_in_sram,
-          separates_pairs, catches_broken_rules, round_trips_text, refuses_bad_text)
+          separates_pairs, catches_broken_rules, donates_in_place, keeps_wishes,
+          keeps_given_addresses, round_trips_text, refuses_bad_text)
