@@ -248,12 +248,13 @@ static int compare_extents(const void *a, const void *b, const void *context)
     return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
-/* Elements of the part of a block and tail that lies in a range: [*first, *last], numbered from address 0 on. */
-static bool elements_in(const Extent *extent, const PlaceRange *range, int64_t *first,
-                        int64_t *last)
+/* Elements of the part of a block and tail that lies in the grid of range k: [*first, *last], numbered from address 0 on. */
+static bool elements_in(const PlaceProblem *problem, int32_t k, const Extent *extent,
+                        int64_t *first, int64_t *last)
 {
-    int64_t begin = max_i64(extent->begin, range->begin),
-            end = min_i64(extent->tail_end, range->end);
+    const PlaceRange *range = &problem->ranges[k];
+    int64_t grid_end = k + 1 < problem->range_count ? problem->ranges[k + 1].begin : INT64_MAX;
+    int64_t begin = max_i64(extent->begin, range->begin), end = min_i64(extent->tail_end, grid_end);
     if (begin >= end || range->element_bytes == 0) {
         return false;
     }
@@ -267,12 +268,10 @@ static bool share_element(const PlaceProblem *problem, const Extent *a, const Ex
 {
     int64_t a_first, a_last, b_first, b_last;
     for (int32_t i = 0; i < problem->range_count; i++) {
-        const PlaceRange *range = &problem->ranges[i];
         for (int32_t k = 0; k < problem->range_count; k++) {
-            const PlaceRange *other = &problem->ranges[k];
-            if (range->element_bytes == other->element_bytes &&
-                elements_in(a, range, &a_first, &a_last) &&
-                elements_in(b, other, &b_first, &b_last) && a_first <= b_last &&
+            if (problem->ranges[i].element_bytes == problem->ranges[k].element_bytes &&
+                elements_in(problem, i, a, &a_first, &a_last) &&
+                elements_in(problem, k, b, &b_first, &b_last) && a_first <= b_last &&
                 b_first <= a_last) {
                 return true;
             }

@@ -20,24 +20,35 @@ static int compare_changes(const void *a, const void *b, const void *context)
     return 0;
 }
 
-/* A sequence takes at least this much, wherever it lies. */
-static int64_t least_extent(const PlaceRequest *r)
+/* A sequence takes at least this much, wherever it may lie. */
+static int64_t least_extent(const PlaceProblem *problem, const PlaceRequest *r)
 {
-    return r->is_interleaved ? place_extent(r, true)
-                             : min_i64(place_extent(r, false), place_extent(r, true));
+    int64_t least = INT64_MAX;
+    for (int32_t k = 0; k < problem->range_count; k++) {
+        if (place_may_use(r, &problem->ranges[k])) {
+            least = min_i64(least, place_extent(r, problem->ranges[k].is_interleaved));
+        }
+    }
+    return least < INT64_MAX ? least : r->bytes;
 }
 
-int64_t live_peak_of(const PlaceProblem *problem, bool is_interleaved_only, int32_t *step,
-                     Arena scratch)
+static bool counts(const PlaceRequest *r, bool is_interleaved, bool is_windowless)
+{
+    return (r->is_interleaved || !is_interleaved) && (!r->may_use_window || !is_windowless);
+}
+
+int64_t live_peak_of(const PlaceProblem *problem, bool is_interleaved, bool is_windowless,
+                     int32_t *step, Arena scratch)
 {
     Change *changes =
         arena_array(&scratch, Change, 2 * (problem->requests.len + problem->donations.len));
     isize count = 0;
     for (isize i = 0; i < problem->requests.len; i++) {
         const PlaceRequest *request = &problem->requests.at[i];
-        if (request->is_interleaved || !is_interleaved_only) {
-            changes[count++] = (Change){request->first, least_extent(request)};
-            changes[count++] = (Change){request->last, -least_extent(request)};
+        if (counts(request, is_interleaved, is_windowless)) {
+            int64_t extent = least_extent(problem, request);
+            changes[count++] = (Change){request->first, extent};
+            changes[count++] = (Change){request->last, -extent};
         }
     }
     for (isize i = 0; i < problem->donations.len; i++) { /* what both may have in common */
@@ -47,8 +58,8 @@ int64_t live_peak_of(const PlaceProblem *problem, bool is_interleaved_only, int3
         int64_t bytes = min_i64((int64_t)from->bytes - d->offset, to->bytes);
         int32_t first = from->first > to->first ? from->first : to->first;
         int32_t last = from->last < to->last ? from->last : to->last;
-        if (bytes > 0 && first < last &&
-            (!is_interleaved_only || (from->is_interleaved && to->is_interleaved))) {
+        if (bytes > 0 && first < last && counts(from, is_interleaved, is_windowless) &&
+            counts(to, is_interleaved, is_windowless)) {
             changes[count++] = (Change){first, -bytes};
             changes[count++] = (Change){last, bytes};
         }
@@ -83,14 +94,14 @@ Str buffer_name(const Work *work, int32_t buffer, Arena *arena)
 void verdict_print(Writer *writer, const PlaceVerdict *verdict, const PlaceRequest *request)
 {
     long long peak = verdict->live_peak_bytes, available = verdict->available_bytes;
-    if (verdict->is_proven && peak > available) {
+    if (verdict->certificate.proof == PROOF_PEAK) {
         write_fmt(writer,
                   "tile L%d does not fit: %lld bytes are alive in step %d, %lld are available: "
                   "short by %lld bytes "
                   "(proven)",
                   verdict->tile.id, peak, verdict->peak_step, available,
                   (long long)verdict->short_bytes);
-    } else if (verdict->is_proven) {
+    } else if (verdict->certificate.proof == PROOF_SUBSET && verdict->certificate.count == 1) {
         write_fmt(writer,
                   "tile L%d does not fit: %.*s needs %u bytes in one piece, short by %lld bytes of "
                   "its region (proven)",

@@ -14,6 +14,7 @@
 enum {
     PLACE_RANGES_MAX = 16,
     PLACE_SUBSET_MAX = 14, /* requests of a certificate */
+    PLACE_NODES = 200000,  /* of a search, when nothing else is asked for */
     PLACE_ALIGN_MAX = 1 << 20,
 };
 #define PLACE_NOWHERE UINT32_MAX /* no address yet, or none given */
@@ -22,8 +23,9 @@ enum {
  * as at the boundary of the regions. */
 typedef struct PlaceRange {
     uint32_t begin, end;
-    uint32_t
-        element_bytes; /* unit of separation, a power of two: 16 KiB in region 0, 32 KiB pairs in region 1; 0: no unit */
+    /* Unit of separation from `begin` to the next range, a power of two: 16 KiB in region 0, 32 KiB pairs in region 1; 0: none.
+     * Another size begins where an element ends. */
+    uint32_t element_bytes;
     bool
         is_interleaved; /* region 1: interleaved requests may lie here, sequences have their second stride */
     bool is_window; /* of the host: only for requests that may use it */
@@ -95,14 +97,41 @@ static inline bool place_may_use(const PlaceRequest *r, const PlaceRange *range)
            (!range->is_window || r->may_use_window);
 }
 
-typedef struct PlaceVerdict { /* "does not fit" with evidence */
+typedef enum PlaceOutcome {
+    PLACE_PLACED = 0,
+    PLACE_IMPOSSIBLE, /* with a certificate */
+    PLACE_GAVE_UP,    /* never means impossible */
+} PlaceOutcome;
+
+typedef enum PlaceProof {
+    PROOF_NONE = 0,
+    PROOF_PEAK,   /* more bytes are alive in a step than there is room */
+    PROOF_SUBSET, /* these requests alone do not fit */
+} PlaceProof;
+
+/* Why no placement exists; place_certificate_check shows it again from the rules alone. */
+typedef struct PlaceCertificate {
+    PlaceProof proof;
+    int32_t step;        /* peak */
+    bool is_interleaved; /* peak: of interleaved requests in interleaved ranges */
+    bool is_windowless;  /* peak: of requests that may not use the window, without it */
+    int32_t requests[PLACE_SUBSET_MAX], count;
+} PlaceCertificate;
+
+typedef struct PlaceVerdict {
+    PlaceOutcome outcome;
+    PlaceCertificate certificate;
     Tile tile;
-    int32_t request; /* that failed */
-    bool is_proven;  /* live bytes alone exceed what is available */
+    int32_t request; /* for which the first order found no place; -1 when placed */
+    int64_t nodes;   /* of the search */
     int64_t available_bytes, live_peak_bytes, short_bytes;
     int32_t peak_step;
     uint32_t largest_hole;
 } PlaceVerdict;
+
+typedef struct PlaceOptions {
+    int64_t nodes_max; /* of the search; 0: PLACE_NODES */
+} PlaceOptions;
 
 typedef struct Placement {
     uint32_t *address; /* per buffer of Work (iteration 0); 0 = unused index */
@@ -126,8 +155,12 @@ void place_explain(Writer *writer, const Work *work, const PlaceVerdict *verdict
 
 /* The problem of one tile of Work, with names. */
 void place_extract(const Work *work, Tile tile, Arena *keep, Arena scratch, PlaceProblem *out);
-bool place_problem_solve(const PlaceProblem *problem, Arena *keep, Arena scratch,
-                         PlaceSolution *solution, PlaceVerdict *verdict);
+PlaceOutcome place_problem_solve(const PlaceProblem *problem, const PlaceOptions *options,
+                                 Arena *keep, Arena scratch, PlaceSolution *solution,
+                                 PlaceVerdict *verdict);
+/* Shares no code with any solver. */
+bool place_certificate_check(const PlaceProblem *problem, const PlaceCertificate *certificate,
+                             Error *err);
 /* Written from the rules, like place_check. */
 bool place_problem_check(const PlaceProblem *problem, const PlaceSolution *solution, Arena scratch,
                          Error *err);

@@ -1,34 +1,47 @@
 /* One tile after the other: first fit, or evidence why not. All tiles in parallel. */
 #include "place/tile.h"
 
-int64_t room_of(const PlaceProblem *problem, bool is_interleaved)
+static int64_t room_of(const PlaceProblem *problem, bool is_interleaved, bool is_windowless)
 {
     int64_t room = 0;
     for (int32_t i = 0; i < problem->range_count; i++) {
         const PlaceRange *range = &problem->ranges[i];
-        room += range->is_interleaved || !is_interleaved ? range->end - range->begin : 0;
+        bool counts =
+            (range->is_interleaved || !is_interleaved) && (!range->is_window || !is_windowless);
+        room += counts ? range->end - range->begin : 0;
     }
     return room;
 }
 
-/* Evidence that no placement exists: more bytes alive than there are, or a request larger than any range. */
-static bool prove(const PlaceProblem *problem, PlaceVerdict *verdict, Arena scratch)
+/* More bytes alive in a step than there is room: of all requests, of interleaved ones, of those without the window. */
+static void prove_peak(const PlaceProblem *problem, PlaceVerdict *verdict, Arena scratch)
 {
-    int32_t step;
-    int64_t room = room_of(problem, true);
-    verdict->available_bytes = room_of(problem, false);
-    verdict->live_peak_bytes = live_peak_of(problem, false, &verdict->peak_step, scratch);
-    int64_t interleaved = live_peak_of(problem, true, &step, scratch);
-    verdict->short_bytes = verdict->live_peak_bytes - verdict->available_bytes;
-    if (interleaved - room > max_i64(verdict->short_bytes, 0)) {
-        verdict->available_bytes = room;
-        verdict->live_peak_bytes = interleaved;
-        verdict->peak_step = step;
-        verdict->short_bytes = interleaved - room;
+    for (int kind = 0; kind < 4; kind++) {
+        bool is_interleaved = (kind & 1) != 0, is_windowless = (kind & 2) != 0;
+        int32_t step;
+        int64_t peak = live_peak_of(problem, is_interleaved, is_windowless, &step, scratch);
+        int64_t room = room_of(problem, is_interleaved, is_windowless);
+        if (kind == 0 || peak - room > max_i64(verdict->short_bytes, 0)) {
+            verdict->available_bytes = room;
+            verdict->live_peak_bytes = peak;
+            verdict->peak_step = step;
+            verdict->short_bytes = peak - room;
+        }
+        if (verdict->short_bytes > 0 && peak - room == verdict->short_bytes) {
+            verdict->certificate = (PlaceCertificate){.proof = PROOF_PEAK,
+                                                      .step = step,
+                                                      .is_interleaved = is_interleaved,
+                                                      .is_windowless = is_windowless};
+        }
     }
+}
+
+/* A request larger than any range that it may use. */
+static void prove_size(const PlaceProblem *problem, PlaceVerdict *verdict)
+{
     for (int32_t i = 0; i < problem->requests.len; i++) {
         const PlaceRequest *request = &problem->requests.at[i];
-        int64_t least = INT64_MAX;
+        int64_t least = INT64_MAX; /* that it is too large for a range */
         for (int32_t k = 0; k < problem->range_count; k++) {
             const PlaceRange *range = &problem->ranges[k];
             if (place_may_use(request, range)) {
@@ -36,12 +49,14 @@ static bool prove(const PlaceProblem *problem, PlaceVerdict *verdict, Arena scra
                 least = min_i64(least, extent - (range->end - range->begin));
             }
         }
+        least = least == INT64_MAX ? request->bytes : least;
         if (least > 0 && least > verdict->short_bytes) {
             verdict->request = i;
             verdict->short_bytes = least;
+            verdict->certificate =
+                (PlaceCertificate){.proof = PROOF_SUBSET, .requests = {i}, .count = 1};
         }
     }
-    return verdict->short_bytes > 0;
 }
 
 static void fill_strides(const PlaceProblem *problem, PlaceSolution *solution)
@@ -57,28 +72,34 @@ static void fill_strides(const PlaceProblem *problem, PlaceSolution *solution)
     }
 }
 
-bool place_problem_solve(const PlaceProblem *problem, Arena *keep, Arena scratch,
-                         PlaceSolution *solution, PlaceVerdict *verdict)
+PlaceOutcome place_problem_solve(const PlaceProblem *problem, const PlaceOptions *options,
+                                 Arena *keep, Arena scratch, PlaceSolution *solution,
+                                 PlaceVerdict *verdict)
 {
+    (void)options;
     isize count = problem->requests.len;
     *solution = (PlaceSolution){.address = arena_array(keep, uint32_t, count),
                                 .stride = arena_array(keep, uint32_t, count)};
-    *verdict = (PlaceVerdict){.tile = {(uint16_t)(problem->tile < 0 ? 0 : problem->tile)}};
+    *verdict =
+        (PlaceVerdict){.tile = {(uint16_t)(problem->tile < 0 ? 0 : problem->tile)}, .request = -1};
+    prove_peak(problem, verdict, scratch);
+    prove_size(problem, verdict);
+    bool is_proven = verdict->certificate.proof != PROOF_NONE;
     int64_t hole = 0;
     int32_t failed;
-    verdict->request = -1;
-    verdict->is_proven = prove(problem, verdict, scratch);
-    if (place_fit(problem, verdict->is_proven, scratch, solution->address, &failed, &hole)) {
+    if (place_fit(problem, is_proven, scratch, solution->address, &failed, &hole)) {
+        ASSERT(!is_proven);
         fill_strides(problem, solution);
-        return true;
+        return verdict->outcome;
     }
     verdict->request = verdict->request < 0 ? failed : verdict->request;
     verdict->largest_hole = (uint32_t)max_i64(hole, 0);
-    if (!verdict->is_proven) {
+    verdict->outcome = is_proven ? PLACE_IMPOSSIBLE : PLACE_GAVE_UP;
+    if (!is_proven) {
         const PlaceRequest *request = &problem->requests.at[failed];
         verdict->short_bytes = max_i64(place_extent(request, request->is_interleaved) - hole, 0);
     }
-    return false;
+    return verdict->outcome;
 }
 
 typedef struct SolveTiles {
@@ -86,7 +107,6 @@ typedef struct SolveTiles {
     const TileIndex *index;
     Placement *out;
     PlaceVerdict *verdicts;
-    bool *is_failed;
     Arena *arenas; /* per worker */
 } SolveTiles;
 
@@ -99,8 +119,8 @@ static void solve_tile(void *context, isize index, int worker)
     const PlaceProblem *problem = &tile.problem;
     Arena more = arena_split(&scratch, (scratch.end - scratch.at) / 2);
     PlaceSolution solution;
-    if (!place_problem_solve(problem, &scratch, more, &solution, &solve->verdicts[index])) {
-        solve->is_failed[index] = true;
+    if (place_problem_solve(problem, &(PlaceOptions){0}, &scratch, more, &solution,
+                            &solve->verdicts[index]) != PLACE_PLACED) {
         return;
     }
     Placement *out = solve->out;
@@ -114,7 +134,7 @@ static void solve_tile(void *context, isize index, int worker)
     out->descriptor[index] = tile.descriptor >= 0 ? address[tile.descriptor] : 0;
     out->block[index] = tile.block >= 0 ? address[tile.block] : 0;
     out->block_stride[index] = tile.block_stride;
-    out->used_bytes[index] = live_peak_of(problem, false, &step, scratch);
+    out->used_bytes[index] = live_peak_of(problem, false, false, &step, scratch);
 }
 
 bool place_solve(const Work *work, int threads, Arena *keep, Arena scratch, Placement *out,
@@ -136,7 +156,6 @@ bool place_solve(const Work *work, int threads, Arena *keep, Arena scratch, Plac
                         .index = &index,
                         .out = out,
                         .verdicts = arena_array(&scratch, PlaceVerdict, tiles),
-                        .is_failed = arena_array(&scratch, bool, tiles),
                         .arenas = arena_array(&scratch, Arena, threads)};
     isize share = (scratch.end - scratch.at) / (threads + 1);
     for (int i = 0; i < threads; i++) {
@@ -145,11 +164,11 @@ bool place_solve(const Work *work, int threads, Arena *keep, Arena scratch, Plac
     parallel_for(threads, tiles, 8, solve_tile, &solve);
     int32_t worst = -1; /* a proof before a guess, then the largest gap, then the lowest tile */
     for (int32_t i = 0; i < tiles; i++) {
-        if (solve.is_failed[i]) {
+        if (solve.verdicts[i].outcome != PLACE_PLACED) {
             const PlaceVerdict *a = &solve.verdicts[i],
                                *b = worst < 0 ? NULL : &solve.verdicts[worst];
-            if (b == NULL || a->is_proven > b->is_proven ||
-                (a->is_proven == b->is_proven && a->short_bytes > b->short_bytes)) {
+            if (b == NULL || a->outcome < b->outcome ||
+                (a->outcome == b->outcome && a->short_bytes > b->short_bytes)) {
                 worst = i;
             }
         }

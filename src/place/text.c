@@ -234,6 +234,11 @@ static bool add_range(Reader *reader, PlaceProblem *out)
     if (out->range_count > 0 && out->ranges[out->range_count - 1].end > range.begin) {
         return refuse(reader, "expected a range behind the one before it");
     }
+    const PlaceRange *before = out->range_count > 0 ? &out->ranges[out->range_count - 1] : NULL;
+    if (before != NULL && before->element_bytes != 0 &&
+        before->element_bytes != range.element_bytes && range.begin % before->element_bytes != 0) {
+        return refuse(reader, "expected another element size to begin where an element ends");
+    }
     if (out->requests.len > 0) {
         return refuse(reader, "ranges stand before requests");
     }

@@ -27,9 +27,10 @@ typedef struct TileProblem {
 TileIndex tile_index_build(const Work *work, Arena *arena);
 TileProblem tile_problem_build(const Work *work, const TileIndex *index, Tile tile, Arena *keep);
 
-/* Largest sum of bytes alive in one step, and the first such step. */
-int64_t live_peak_of(const PlaceProblem *problem, bool is_interleaved_only, int32_t *step,
-                     Arena scratch);
+/* Largest sum of bytes alive in one step, and the first such step; of interleaved requests only, or of those that may not use the
+ * window only. */
+int64_t live_peak_of(const PlaceProblem *problem, bool is_interleaved, bool is_windowless,
+                     int32_t *step, Arena scratch);
 /* One line: why the tile does not fit. */
 void verdict_print(Writer *writer, const PlaceVerdict *verdict, const PlaceRequest *request);
 /* Name of the value in a buffer, or "argument tables" for buffer 0. */
@@ -38,5 +39,3 @@ Str buffer_name(const Work *work, int32_t buffer, Arena *arena);
 /* First fit in several orders, or only in the first one; false with the request for which the first one found no place, and the largest hole it saw. */
 bool place_fit(const PlaceProblem *problem, bool is_once, Arena scratch, uint32_t *address,
                int32_t *failed, int64_t *hole);
-/* Room of the ranges that a request of this kind may use. */
-int64_t room_of(const PlaceProblem *problem, bool is_interleaved);

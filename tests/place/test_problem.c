@@ -5,6 +5,7 @@
 #include <string.h>
 
 static Arena keep, scratch;
+static const PlaceOptions normal;
 
 static const AddrRange region0 = {0x5c000, 0x80000}, region1 = {0x80000, SRAM_IMAGE_END};
 
@@ -36,7 +37,8 @@ static uint32_t *solve(const PlaceProblem *problem, Arena *arena)
     PlaceSolution solution;
     PlaceVerdict verdict;
     Error err = {0};
-    CHECK(place_problem_solve(problem, arena, scratch, &solution, &verdict));
+    CHECK_EQ_INT(place_problem_solve(problem, &normal, arena, scratch, &solution, &verdict),
+                 PLACE_PLACED);
     CHECK_OK(place_problem_check(problem, &solution, scratch, &err), err);
     return solution.address;
 }
@@ -85,11 +87,12 @@ static void solves_hidden_witnesses(void)
         PlaceSolution solution;
         PlaceVerdict verdict;
         Error err = {0};
-        if (place_problem_solve(&problem, &arena, scratch, &solution, &verdict)) {
+        if (place_problem_solve(&problem, &normal, &arena, scratch, &solution, &verdict) ==
+            PLACE_PLACED) {
             CHECK_OK(place_problem_check(&problem, &solution, scratch, &err), err);
             solved++;
         }
-        CHECK(!verdict.is_proven); /* it does fit */
+        CHECK(verdict.outcome != PLACE_IMPOSSIBLE); /* it does fit */
     }
     fprintf(stderr, "%d of %d solved\n", solved, rounds);
     CHECK(solved >= 95);
@@ -104,8 +107,9 @@ static void never_proves_what_fits(void)
         PlaceProblem problem = witness(seed + (uint64_t)round, 0, &arena);
         PlaceSolution solution;
         PlaceVerdict verdict;
-        if (!place_problem_solve(&problem, &arena, scratch, &solution, &verdict)) {
-            CHECK(!verdict.is_proven);
+        if (place_problem_solve(&problem, &normal, &arena, scratch, &solution, &verdict) !=
+            PLACE_PLACED) {
+            CHECK(verdict.outcome != PLACE_IMPOSSIBLE);
             CHECK(verdict.live_peak_bytes <= verdict.available_bytes);
             CHECK(verdict.largest_hole < problem.requests.at[verdict.request].bytes + 32);
         }
@@ -115,6 +119,7 @@ static void never_proves_what_fits(void)
 static void proves_what_cannot_fit(void)
 {
     Arena arena = keep;
+    Error err = {0};
     PlaceSolution solution;
     PlaceVerdict verdict;
     PlaceProblem problem = empty_problem();
@@ -123,8 +128,10 @@ static void proves_what_cannot_fit(void)
         add(&problem, &arena, 50000, i, 10);
     }
     add(&problem, &arena, (uint32_t)(room - 10 * 50000 + 8), 9, 12);
-    CHECK(!place_problem_solve(&problem, &arena, scratch, &solution, &verdict));
-    CHECK(verdict.is_proven);
+    (void)place_problem_solve(&problem, &normal, &arena, scratch, &solution, &verdict);
+    CHECK(verdict.outcome != PLACE_PLACED);
+    CHECK_EQ_INT(verdict.outcome, PLACE_IMPOSSIBLE);
+    CHECK_OK(place_certificate_check(&problem, &verdict.certificate, &err), err);
     CHECK_EQ_INT(verdict.tile.id, 7);
     CHECK_EQ_INT(verdict.peak_step, 9);
     CHECK_EQ_INT(verdict.short_bytes, 8);
@@ -136,22 +143,27 @@ static void proves_what_cannot_fit(void)
         add(&problem, &arena, (region1.end - region1.begin) / 2 + 8, 0, 1);
         problem.requests.at[i].is_interleaved = true;
     }
-    CHECK(!place_problem_solve(&problem, &arena, scratch, &solution, &verdict));
-    CHECK(verdict.is_proven);
+    (void)place_problem_solve(&problem, &normal, &arena, scratch, &solution, &verdict);
+    CHECK(verdict.outcome != PLACE_PLACED);
+    CHECK_EQ_INT(verdict.outcome, PLACE_IMPOSSIBLE);
+    CHECK_OK(place_certificate_check(&problem, &verdict.certificate, &err), err);
     CHECK(verdict.short_bytes >= 8);
 
     problem = empty_problem(); /* one piece larger than the larger region */
     add(&problem, &arena, region1.end - region1.begin + 8, 0, 1);
-    CHECK(!place_problem_solve(&problem, &arena, scratch, &solution, &verdict));
-    CHECK(verdict.is_proven);
+    (void)place_problem_solve(&problem, &normal, &arena, scratch, &solution, &verdict);
+    CHECK(verdict.outcome != PLACE_PLACED);
+    CHECK_EQ_INT(verdict.outcome, PLACE_IMPOSSIBLE);
+    CHECK_OK(place_certificate_check(&problem, &verdict.certificate, &err), err);
     CHECK_EQ_INT(verdict.short_bytes, 8);
 
     problem = empty_problem(); /* fits by bytes, but not in one piece: no proof is claimed */
     add(&problem, &arena, region1.end - region1.begin - 8, 0, 1);
     add(&problem, &arena, region0.end - region0.begin - 8, 0, 1);
     add(&problem, &arena, 16, 0, 1);
-    CHECK(!place_problem_solve(&problem, &arena, scratch, &solution, &verdict));
-    CHECK(!verdict.is_proven);
+    (void)place_problem_solve(&problem, &normal, &arena, scratch, &solution, &verdict);
+    CHECK(verdict.outcome != PLACE_PLACED);
+    CHECK(verdict.outcome != PLACE_IMPOSSIBLE);
     CHECK_EQ_INT(verdict.largest_hole, 8);
     CHECK_EQ_INT(verdict.short_bytes, 8);
 }
@@ -215,7 +227,8 @@ static void keeps_read_ahead_in_sram(void)
     problem.requests.at[1].tail_bytes = behind + 8;
     PlaceVerdict verdict;
     PlaceSolution solution;
-    CHECK(!place_problem_solve(&problem, &arena, scratch, &solution, &verdict));
+    (void)place_problem_solve(&problem, &normal, &arena, scratch, &solution, &verdict);
+    CHECK(verdict.outcome != PLACE_PLACED);
 }
 
 static void separates_pairs(void)
@@ -332,7 +345,8 @@ static void donates_in_place(void)
     PlaceSolution solution;
     PlaceVerdict verdict;
     Error err = {0};
-    CHECK(!place_problem_solve(&problem, &arena, scratch, &solution, &verdict));
+    (void)place_problem_solve(&problem, &normal, &arena, scratch, &solution, &verdict);
+    CHECK(verdict.outcome != PLACE_PLACED);
     *vec_push(&problem.donations, &arena) = (PlaceDonation){0, 2, 0x2000};
     uint32_t *address = solve(&problem, &arena);
     CHECK_EQ_INT(address[2], address[0] + 0x2000);
