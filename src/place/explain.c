@@ -3,7 +3,7 @@
  */
 #include "place/tile.h"
 
-enum { LARGEST_SHOWN = 8, EXPLAIN_ARENA_BYTES = 64 << 20 };
+enum { LARGEST_SHOWN = 8, SUBSET_SHOWN = 4, EXPLAIN_ARENA_BYTES = 64 << 20 };
 
 typedef struct Change {
     int32_t step;
@@ -91,28 +91,46 @@ Str buffer_name(const Work *work, int32_t buffer, Arena *arena)
     return str_format(arena, "buffer %d", buffer);
 }
 
-void verdict_print(Writer *writer, const PlaceVerdict *verdict, const PlaceRequest *request)
+/* Names of the requests of a subset, as many as a line takes. */
+static void print_subset(Writer *writer, const PlaceProblem *problem,
+                         const PlaceCertificate *certificate)
 {
-    long long peak = verdict->live_peak_bytes, available = verdict->available_bytes;
-    if (verdict->certificate.proof == PROOF_PEAK) {
+    for (int i = 0; i < certificate->count && i < SUBSET_SHOWN; i++) {
+        const PlaceRequest *r = &problem->requests.at[certificate->requests[i]];
+        write_fmt(writer, "%s%.*s (%lld bytes)", i > 0 ? ", " : "", STR_ARG(r->name),
+                  (long long)place_extent(r, r->is_interleaved));
+    }
+    if (certificate->count > SUBSET_SHOWN) {
+        write_fmt(writer, " and %d more", certificate->count - SUBSET_SHOWN);
+    }
+}
+
+void verdict_print(Writer *writer, const PlaceProblem *problem, const PlaceVerdict *verdict)
+{
+    const PlaceRequest *request = &problem->requests.at[verdict->request];
+    const PlaceCertificate *certificate = &verdict->certificate;
+    long long peak = verdict->live_peak_bytes, available = verdict->available_bytes,
+              bytes = place_extent(request, request->is_interleaved);
+    if (certificate->proof == PROOF_PEAK) {
         write_fmt(writer,
-                  "tile L%d does not fit: %lld bytes are alive in step %d, %lld are available: "
-                  "short by %lld bytes "
-                  "(proven)",
-                  verdict->tile.id, peak, verdict->peak_step, available,
-                  (long long)verdict->short_bytes);
-    } else if (verdict->certificate.proof == PROOF_SUBSET && verdict->certificate.count == 1) {
+                  "tile L%d does not fit: %lld bytes%s are alive in step %d, %lld are available: "
+                  "short by %lld bytes (proven)",
+                  verdict->tile.id, peak, certificate->is_interleaved ? " interleaved" : "",
+                  verdict->peak_step, available, (long long)verdict->short_bytes);
+    } else if (certificate->proof == PROOF_SUBSET && certificate->count == 1) {
         write_fmt(writer,
-                  "tile L%d does not fit: %.*s needs %u bytes in one piece, short by %lld bytes of "
-                  "its region (proven)",
-                  verdict->tile.id, STR_ARG(request->name), request->bytes,
-                  (long long)verdict->short_bytes);
+                  "tile L%d does not fit: %.*s needs %lld bytes in one piece, short by %lld bytes "
+                  "of its region (proven)",
+                  verdict->tile.id, STR_ARG(request->name), bytes, (long long)verdict->short_bytes);
+    } else if (certificate->proof == PROOF_SUBSET) {
+        write_fmt(writer, "tile L%d does not fit: %d buffers alone have no placement (proven): ",
+                  verdict->tile.id, certificate->count);
+        print_subset(writer, problem, certificate);
     } else {
         write_fmt(writer,
-                  "gave up on tile L%d (not proven impossible): no place for %.*s, %u bytes%s, "
-                  "steps %d..%d; largest "
-                  "hole %u; at most %lld bytes alive (step %d) of %lld",
-                  verdict->tile.id, STR_ARG(request->name), request->bytes,
+                  "gave up on tile L%d (not proven impossible): no place for %.*s, %lld bytes%s, "
+                  "steps %d..%d; largest hole %u; at most %lld bytes alive (step %d) of %lld",
+                  verdict->tile.id, STR_ARG(request->name), bytes,
                   request->is_interleaved ? " interleaved" : "", request->first, request->last,
                   verdict->largest_hole, peak, verdict->peak_step, available);
     }
@@ -132,8 +150,7 @@ void place_explain(Writer *writer, const Work *work, const PlaceVerdict *verdict
           scratch = arena_split(&arena, EXPLAIN_ARENA_BYTES / 2);
     PlaceProblem problem;
     place_extract(work, verdict->tile, &arena, scratch, &problem);
-    const PlaceRequest *failed = &problem.requests.at[verdict->request];
-    verdict_print(writer, verdict, failed);
+    verdict_print(writer, &problem, verdict);
     write_fmt(writer, "\nlargest alive in step %d:\n", verdict->peak_step);
     int32_t *alive = arena_array(&arena, int32_t, problem.requests.len), count = 0;
     for (int32_t i = 0; i < problem.requests.len; i++) {

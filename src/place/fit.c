@@ -7,7 +7,10 @@
 #include "place/tile.h"
 #include <string.h>
 
-enum { ATTEMPTS_PER_RULE = 32 };
+enum {
+    ATTEMPTS_PER_RULE = 32,
+    WORK_MAX = 1000 * 1000 * 1000, /* requests looked at, after which no other attempt begins */
+};
 
 /* Requests placed so far, by address. */
 typedef struct Fit {
@@ -17,6 +20,7 @@ typedef struct Fit {
     int32_t *by_address; /* placed requests */
     int32_t count;
     const int32_t *partner, *partner_first; /* separations per request */
+    int64_t work;
 } Fit;
 
 static bool are_alive_together(const PlaceRequest *a, const PlaceRequest *b)
@@ -152,6 +156,7 @@ static void insert(Fit *fit, int32_t index, uint32_t address)
         fit->by_address[at] = fit->by_address[at - 1];
         at--;
     }
+    fit->work += fit->count;
     fit->by_address[at] = index;
     fit->address[index] = address;
     for (int32_t i = 0; i < problem->range_count; i++) {
@@ -288,7 +293,8 @@ static bool try_orders(Fit *fit, int32_t *order, bool is_once, int32_t *failed, 
     }
     *failed = -1;
     int attempts = is_once ? 1 : RULES * ATTEMPTS_PER_RULE;
-    for (int attempt = 0; attempt < attempts; attempt++) {
+    fit->work = 0;
+    for (int attempt = 0; attempt < attempts && fit->work < WORK_MAX; attempt++) {
         if (attempt % ATTEMPTS_PER_RULE == 0) {
             for (int32_t i = 0; i < count; i++) {
                 order[i] = i;

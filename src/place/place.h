@@ -130,7 +130,8 @@ typedef struct PlaceVerdict {
 } PlaceVerdict;
 
 typedef struct PlaceOptions {
-    int64_t nodes_max; /* of the search; 0: PLACE_NODES */
+    int64_t nodes_max;    /* of the search; 0: PLACE_NODES */
+    bool is_proof_wanted; /* look for a subset that cannot fit when nothing was placed */
 } PlaceOptions;
 
 typedef struct Placement {

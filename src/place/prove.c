@@ -7,7 +7,7 @@
  */
 #include "place/place.h"
 
-enum { STEPS_MAX = 2 * 1000 * 1000 }; /* decisions; a subset that takes more is no certificate */
+enum { STEPS_MAX = 100 * 1000 }; /* decisions; a subset that takes more is no certificate */
 
 typedef struct Subset {
     const PlaceProblem *problem;

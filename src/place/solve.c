@@ -76,7 +76,6 @@ PlaceOutcome place_problem_solve(const PlaceProblem *problem, const PlaceOptions
                                  Arena *keep, Arena scratch, PlaceSolution *solution,
                                  PlaceVerdict *verdict)
 {
-    (void)options;
     isize count = problem->requests.len;
     *solution = (PlaceSolution){.address = arena_array(keep, uint32_t, count),
                                 .stride = arena_array(keep, uint32_t, count)};
@@ -94,6 +93,9 @@ PlaceOutcome place_problem_solve(const PlaceProblem *problem, const PlaceOptions
     }
     verdict->request = verdict->request < 0 ? failed : verdict->request;
     verdict->largest_hole = (uint32_t)max_i64(hole, 0);
+    if (!is_proven && options->is_proof_wanted) {
+        is_proven = place_find_subset(problem, failed, scratch, &verdict->certificate);
+    }
     verdict->outcome = is_proven ? PLACE_IMPOSSIBLE : PLACE_GAVE_UP;
     if (!is_proven) {
         const PlaceRequest *request = &problem->requests.at[failed];
@@ -180,8 +182,12 @@ bool place_solve(const Work *work, int threads, Arena *keep, Arena scratch, Plac
     PlaceProblem problem;
     Arena temporary = arena_split(&scratch, (scratch.end - scratch.at) / 2);
     place_extract(work, verdict->tile, &scratch, temporary, &problem);
+    if (verdict->outcome == PLACE_GAVE_UP &&
+        place_find_subset(&problem, verdict->request, temporary, &verdict->certificate)) {
+        verdict->outcome = PLACE_IMPOSSIBLE;
+    }
     Writer writer = writer_buffer(&scratch);
-    verdict_print(&writer, verdict, &problem.requests.at[verdict->request]);
+    verdict_print(&writer, &problem, verdict);
     Str text = writer_text(&writer);
     return error_set(err, ERROR_NO, NULL, "%.*s", STR_ARG(text));
 }

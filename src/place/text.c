@@ -20,7 +20,7 @@ typedef struct Field {
     bool is_hex;
 } Field;
 
-enum { FIELDS_MAX = 12, REQUESTS_MAX = 1000 * 1000, PROBLEMS_MAX = 10000 };
+enum { FIELDS_MAX = 12, REQUESTS_MAX = 50 * 1000, PROBLEMS_MAX = 10000 };
 
 typedef enum Form {
     FORM_PLACE = 0,
@@ -276,7 +276,7 @@ static bool add_request(Reader *reader, Arena *keep, PlaceProblem *out)
         }
     }
     if (out->requests.len == REQUESTS_MAX) {
-        return refuse(reader, "too many requests (1,000,000)");
+        return refuse(reader, "too many requests (50,000)");
     }
     *vec_push(&out->requests, keep) = request;
     return true;

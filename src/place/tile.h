@@ -32,10 +32,14 @@ TileProblem tile_problem_build(const Work *work, const TileIndex *index, Tile ti
 int64_t live_peak_of(const PlaceProblem *problem, bool is_interleaved, bool is_windowless,
                      int32_t *step, Arena scratch);
 /* One line: why the tile does not fit. */
-void verdict_print(Writer *writer, const PlaceVerdict *verdict, const PlaceRequest *request);
+void verdict_print(Writer *writer, const PlaceProblem *problem, const PlaceVerdict *verdict);
 /* Name of the value in a buffer, or "argument tables" for buffer 0. */
 Str buffer_name(const Work *work, int32_t buffer, Arena *arena);
 
 /* First fit in several orders, or only in the first one; false with the request for which the first one found no place, and the largest hole it saw. */
 bool place_fit(const PlaceProblem *problem, bool is_once, Arena scratch, uint32_t *address,
                int32_t *failed, int64_t *hole);
+
+/* At most PLACE_SUBSET_MAX requests that the independent check proves impossible; `failed` is one that found no place. */
+bool place_find_subset(const PlaceProblem *problem, int32_t failed, Arena scratch,
+                       PlaceCertificate *out);

@@ -166,6 +166,15 @@ static void proves_what_cannot_fit(void)
     CHECK(verdict.outcome != PLACE_IMPOSSIBLE);
     CHECK_EQ_INT(verdict.largest_hole, 8);
     CHECK_EQ_INT(verdict.short_bytes, 8);
+    for (int i = 0; i < 20; i++) { /* harmless ones do not hide the three */
+        add(&problem, &arena, 2000, 1 + i, 2 + i);
+    }
+    PlaceOptions wants_proof = {.is_proof_wanted = true};
+    CHECK_EQ_INT(place_problem_solve(&problem, &wants_proof, &arena, scratch, &solution, &verdict),
+                 PLACE_IMPOSSIBLE);
+    CHECK_EQ_INT(verdict.certificate.proof, PROOF_SUBSET);
+    CHECK_EQ_INT(verdict.certificate.count, 3);
+    CHECK_OK(place_certificate_check(&problem, &verdict.certificate, &err), err);
 }
 
 static void fits_exactly(void)
