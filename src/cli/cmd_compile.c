@@ -11,7 +11,7 @@
 enum { KEEP_BYTES_LOG2 = 36 };
 
 typedef struct CompileFlags {
-    const char *model, *output, *isa_flags;
+    const char *model, *output, *isa_flags, *problem;
     int64_t tiles, layers, threads, tile, stream_words;
     uint32_t dump;
     Stage stop_after;
@@ -29,6 +29,7 @@ enum {
     FLAG_TILE,
     FLAG_COMPACT,
     FLAG_STREAM,
+    FLAG_PROBLEM,
     FLAG_THREADS,
     FLAG_JSON,
     FLAG_QUIET,
@@ -57,6 +58,8 @@ static const Flag flags[] = {
     [FLAG_COMPACT] = {"--exchange-compact", NULL,
                       "smallest exchange rows, not the shortest phases"},
     [FLAG_STREAM] = {"--exchange-stream-words", "N", "send in waves of N words a stream (0: no)"},
+    [FLAG_PROBLEM] = {"--save-problem", "F",
+                      "when a tile does not fit: its placement problem as text"},
     [FLAG_THREADS] = {"-j", "N", "threads (default: all cores)"},
     [FLAG_JSON] = {"--json", NULL, "summary as JSON"},
     [FLAG_QUIET] = {"-q", NULL, "no progress"},
@@ -141,6 +144,9 @@ static bool take(void *context, int flag, const char *value, Error *err)
         return true;
     case FLAG_STREAM:
         return cli_int("--exchange-stream-words", value, 0, INT32_MAX, &f->stream_words, err);
+    case FLAG_PROBLEM:
+        f->problem = value;
+        return true;
     case FLAG_THREADS:
         return cli_int("-j", value, 1, 256, &f->threads, err);
     case FLAG_JSON:
@@ -224,6 +230,34 @@ static void print_summary(Writer *out, const CompileFlags *f, const Model *model
     }
 }
 
+/* A tile did not fit: says more than the one line of the error, and saves the problem. */
+static bool report_tile(const CompileFlags *f, const CompileResult *r, const Error *why,
+                        Writer *out, Arena *keep, Arena scratch, Error *err)
+{
+    if (f->problem != NULL) {
+        PlaceProblem problem;
+        Writer text = writer_buffer(keep);
+        place_extract(&r->work, r->place_verdict.tile, keep, scratch, &problem);
+        place_problem_print(&text, &problem, NULL);
+        if (!file_write(f->problem, writer_text(&text), err))
+            return false;
+    }
+    if (f->is_json) {
+        write_str(out, S("{\"error\":"));
+        write_json_str(out, str_of(why->message));
+        write_str(out, S(",\"place\":"));
+        place_explain_json(out, &r->work, &r->place_verdict, scratch);
+        write_str(out, S("}\n"));
+        return cli_flush(out, err);
+    }
+    Writer details = writer_file(STDERR_FILENO, keep);
+    if (!f->is_quiet) {
+        place_explain(&details, &r->work, &r->place_verdict, scratch);
+        writer_flush(&details);
+    }
+    return true;
+}
+
 /* Everything behind opening the model. */
 static bool compile_graph(const CompileFlags *f, const Model *model, Arena *keep, Arena scratch,
                           double begin, Error *err)
@@ -249,8 +283,13 @@ static bool compile_graph(const CompileFlags *f, const Model *model, Arena *keep
         write_fmt(&progress, "compiling %.*s\n", STR_ARG(str_shown(model->name, &scratch)));
         writer_flush(&progress);
     }
-    if (!compile_plan(&model->graph, &library, &options, keep, scratch, &result, err))
+    if (!compile_plan(&model->graph, &library, &options, keep, scratch, &result, err)) {
+        Error other = {0};
+        if (result.place_verdict.outcome != PLACE_PLACED &&
+            !report_tile(f, &result, err, &out, keep, scratch, &other))
+            *err = other;
         return false;
+    }
     if (f->stop_after == STAGE_PACKAGE) {
         double write_begin = time_seconds();
         if (!package_write(&result.package, f->output, scratch, err))
@@ -298,8 +337,11 @@ int cmd_compile(int argc, char **argv)
         error_set(&err, ERROR_INPUT, NULL, "options --dump and --json exclude each other");
     if (f.dump >> f.stop_after > 1)
         error_set(&err, ERROR_INPUT, NULL, "option --dump: a stage behind --stop-after");
+    const char *const inputs[] = {f.model, f.isa_flags};
     if (err.code == ERROR_NONE && f.output != NULL)
-        cli_output(f.output, (const char *[]){f.model, f.isa_flags}, f.isa_flags ? 2 : 1, &err);
+        cli_output(f.output, inputs, f.isa_flags ? 2 : 1, &err);
+    if (err.code == ERROR_NONE && f.problem != NULL)
+        cli_output(f.problem, inputs, f.isa_flags ? 2 : 1, &err);
     if (err.code != ERROR_NONE || !compile_model(&f, &err))
         return cli_fail(&err);
     return 0;

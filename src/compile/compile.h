@@ -38,6 +38,7 @@ typedef struct CompileResult {
     Plan plan;
     Work work;
     Placement placement;
+    PlaceVerdict place_verdict; /* why not, when its outcome is not PLACE_PLACED */
     ExchangeProblem problem;
     Schedule schedule;
     Package package;                  /* filled when the last stage ran */

@@ -108,9 +108,8 @@ static bool run_work(Pipeline *p, Arena scratch)
 
 static bool run_place(Pipeline *p, Arena scratch)
 {
-    PlaceVerdict verdict = {0};
     return place_solve(&p->out->work, p->options->threads, p->keep, scratch, &p->out->placement,
-                       &verdict, p->err) &&
+                       &p->out->place_verdict, p->err) &&
            is_right(p, place_check(&p->out->work, &p->out->placement, scratch, p->err));
 }
 

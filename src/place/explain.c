@@ -3,7 +3,7 @@
  */
 #include "place/tile.h"
 
-enum { LARGEST_SHOWN = 8, SUBSET_SHOWN = 4, EXPLAIN_ARENA_BYTES = 64 << 20 };
+enum { LARGEST_SHOWN = 8, SUBSET_SHOWN = 4 };
 
 typedef struct Change {
     int32_t step;
@@ -136,38 +136,140 @@ void verdict_print(Writer *writer, const PlaceProblem *problem, const PlaceVerdi
     }
 }
 
-static int compare_bytes(const void *a, const void *b, const void *context)
-{
-    const PlaceProblem *problem = context;
-    uint32_t left = problem->requests.at[*(const int32_t *)a].bytes;
-    uint32_t right = problem->requests.at[*(const int32_t *)b].bytes;
-    return (left < right) - (left > right);
-}
+/* --- the whole explanation ------------------------------------------------------------------------------------------ */
 
-void place_explain(Writer *writer, const Work *work, const PlaceVerdict *verdict)
+typedef struct Explanation {
+    const PlaceVerdict *verdict;
+    PlaceProblem problem; /* with names */
+    PlaceRelaxationVec relaxations;
+    Str operation;  /* in the fullest step */
+    SortKey *alive; /* in the fullest step, largest first */
+    isize alive_count;
+} Explanation;
+
+static Explanation explanation_of(const Work *work, const PlaceVerdict *verdict, Arena *keep,
+                                  Arena scratch)
 {
-    Arena arena = arena_create(EXPLAIN_ARENA_BYTES),
-          scratch = arena_split(&arena, EXPLAIN_ARENA_BYTES / 2);
-    PlaceProblem problem;
-    place_extract(work, verdict->tile, &arena, scratch, &problem);
-    verdict_print(writer, &problem, verdict);
-    write_fmt(writer, "\nlargest alive in step %d:\n", verdict->peak_step);
-    int32_t *alive = arena_array(&arena, int32_t, problem.requests.len), count = 0;
-    for (int32_t i = 0; i < problem.requests.len; i++) {
-        const PlaceRequest *request = &problem.requests.at[i];
-        if (request->first <= verdict->peak_step && verdict->peak_step < request->last) {
-            alive[count++] = i;
+    Explanation e = {.verdict = verdict};
+    place_extract(work, verdict->tile, keep, scratch, &e.problem);
+    place_relax(&e.problem, verdict, keep, scratch, &e.relaxations);
+    if (work->plan != NULL && verdict->peak_step < work->steps.len) {
+        e.operation = provenance_text(&work->plan->names,
+                                      work->steps.at[verdict->peak_step].provenance, keep);
+    }
+    e.alive = arena_array(keep, SortKey, e.problem.requests.len);
+    for (int32_t i = 0; i < e.problem.requests.len; i++) {
+        const PlaceRequest *r = &e.problem.requests.at[i];
+        if (r->first <= verdict->peak_step && verdict->peak_step < r->last) {
+            int64_t extent = place_extent(r, r->is_interleaved);
+            e.alive[e.alive_count++] = (SortKey){~(uint64_t)extent, (uint32_t)i};
         }
     }
-    sort_stable(alive, count, sizeof *alive, compare_bytes, &problem, scratch);
-    for (int32_t i = 0; i < count && i < LARGEST_SHOWN; i++) {
-        const PlaceRequest *request = &problem.requests.at[alive[i]];
-        write_fmt(writer, "%9u bytes%s, steps %d..%d: %.*s\n", request->bytes,
-                  request->is_interleaved ? " interleaved" : "", request->first, request->last,
-                  STR_ARG(request->name));
+    sort_keys(e.alive, e.alive_count, scratch);
+    return e;
+}
+
+static void print_relaxation(Writer *writer, const PlaceProblem *problem, const PlaceRelaxation *r)
+{
+    Str a = problem->requests.at[r->a].name, b = problem->requests.at[r->b].name;
+    switch (r->kind) {
+    case RELAX_LIFETIME:
+        write_fmt(writer, "%.*s alive only in steps %d..%d", STR_ARG(a), r->first, r->last);
+        break;
+    case RELAX_SEPARATION:
+        write_fmt(writer, "%.*s and %.*s in one memory element", STR_ARG(a), STR_ARG(b));
+        break;
+    case RELAX_SUPPORT:
+        write_fmt(writer, "%lld bytes less for code and exchange rows", (long long)r->bytes);
+        break;
+    case RELAX_BYTES:
+        write_fmt(writer, "%lld bytes more memory", (long long)r->bytes);
+        break;
     }
-    if (count > LARGEST_SHOWN) {
-        write_fmt(writer, "          and %d more\n", count - LARGEST_SHOWN);
+}
+
+void place_explain(Writer *writer, const Work *work, const PlaceVerdict *verdict, Arena scratch)
+{
+    Arena keep = arena_split(&scratch, (scratch.end - scratch.at) / 2);
+    Explanation e = explanation_of(work, verdict, &keep, scratch);
+    write_fmt(writer, "alive on tile L%d in step %d%s%.*s, of %lld bytes:\n", verdict->tile.id,
+              verdict->peak_step, e.operation.len > 0 ? ", " : "", STR_ARG(e.operation),
+              (long long)verdict->available_bytes);
+    int64_t rest = 0;
+    for (isize i = 0; i < e.alive_count; i++) {
+        const PlaceRequest *r = &e.problem.requests.at[e.alive[i].payload];
+        long long extent = place_extent(r, r->is_interleaved);
+        if (i >= LARGEST_SHOWN) {
+            rest += extent;
+            continue;
+        }
+        write_fmt(writer, "%9lld bytes%s, steps %d..%d: %.*s\n", extent,
+                  r->is_interleaved ? " interleaved" : "", r->first, r->last, STR_ARG(r->name));
     }
-    arena_destroy(&arena);
+    if (e.alive_count > LARGEST_SHOWN) {
+        write_fmt(writer, "%9lld bytes in %td more\n", (long long)rest,
+                  e.alive_count - LARGEST_SHOWN);
+    }
+    write_str(writer, e.relaxations.len > 0 ? S("it would fit, each tried alone, with\n")
+                                            : S("no small change that was tried makes it fit\n"));
+    for (isize i = 0; i < e.relaxations.len; i++) {
+        write_str(writer, S("  "));
+        print_relaxation(writer, &e.problem, &e.relaxations.at[i]);
+        write_str(writer, S("\n"));
+    }
+}
+
+static void json_request(Writer *writer, const PlaceProblem *problem, int32_t index)
+{
+    const PlaceRequest *r = &problem->requests.at[index];
+    write_fmt(writer,
+              "{\"request\":%d,\"bytes\":%lld,\"first\":%d,\"last\":%d,\"interleaved\":%s,"
+              "\"name\":",
+              index, (long long)place_extent(r, r->is_interleaved), r->first, r->last,
+              r->is_interleaved ? "true" : "false");
+    write_json_str(writer, r->name);
+    write_str(writer, S("}"));
+}
+
+void place_explain_json(Writer *writer, const Work *work, const PlaceVerdict *verdict,
+                        Arena scratch)
+{
+    static const char *const kinds[] = {[RELAX_LIFETIME] = "lifetime",
+                                        [RELAX_SEPARATION] = "separation",
+                                        [RELAX_SUPPORT] = "support",
+                                        [RELAX_BYTES] = "bytes"};
+    Arena keep = arena_split(&scratch, (scratch.end - scratch.at) / 2);
+    Explanation e = explanation_of(work, verdict, &keep, scratch);
+    const PlaceCertificate *certificate = &verdict->certificate;
+    write_fmt(writer,
+              "{\"tile\":%d,\"verdict\":\"%s\",\"step\":%d,\"available_bytes\":%lld,"
+              "\"live_bytes\":%lld,\"short_bytes\":%lld,\"largest_hole_bytes\":%u,"
+              "\"operation\":",
+              verdict->tile.id, verdict->outcome == PLACE_IMPOSSIBLE ? "impossible" : "gave up",
+              verdict->peak_step, (long long)verdict->available_bytes,
+              (long long)verdict->live_peak_bytes, (long long)verdict->short_bytes,
+              verdict->largest_hole);
+    write_json_str(writer, e.operation);
+    write_str(writer, S(",\"failed\":"));
+    json_request(writer, &e.problem, verdict->request);
+    write_str(writer, S(",\"subset\":["));
+    for (int i = 0; i < certificate->count; i++) {
+        write_str(writer, i > 0 ? S(",") : S(""));
+        json_request(writer, &e.problem, certificate->requests[i]);
+    }
+    write_str(writer, S("],\"alive\":["));
+    for (isize i = 0; i < e.alive_count; i++) {
+        write_str(writer, i > 0 ? S(",") : S(""));
+        json_request(writer, &e.problem, (int32_t)e.alive[i].payload);
+    }
+    write_str(writer, S("],\"relaxations\":["));
+    for (isize i = 0; i < e.relaxations.len; i++) {
+        const PlaceRelaxation *r = &e.relaxations.at[i];
+        write_fmt(writer,
+                  "%s{\"kind\":\"%s\",\"a\":%d,\"b\":%d,\"first\":%d,\"last\":%d,"
+                  "\"bytes\":%lld}",
+                  i > 0 ? "," : "", kinds[r->kind], r->a, r->b, r->first, r->last,
+                  (long long)r->bytes);
+    }
+    write_str(writer, S("]}"));
 }

@@ -183,12 +183,30 @@ TileProblem tile_problem_build(const Work *work, const TileIndex *index, Tile id
     return tile;
 }
 
+/* The block is named by its largest member. */
+static Str block_name(const Work *work, const TileProblem *tile, Arena *keep)
+{
+    int32_t members = 0, largest = 0; /* buffer 0 is empty */
+    for (int32_t i = 0; i < tile->member_count; i++) {
+        int32_t buffer = tile->members[i].buffer;
+        if (tile->members[i].request == tile->block) {
+            members++;
+            largest =
+                work->buffers.at[buffer].bytes > work->buffers.at[largest].bytes ? buffer : largest;
+        }
+    }
+    Str name = buffer_name(work, largest, keep);
+    return str_format(keep, "%d parameters of %d iterations, the largest %.*s", members,
+                      work->buffers.at[largest].iterations, STR_ARG(name));
+}
+
 void place_extract(const Work *work, Tile tile, Arena *keep, Arena scratch, PlaceProblem *out)
 {
     TileIndex index = tile_index_build(work, &scratch);
     TileProblem built = tile_problem_build(work, &index, tile, keep);
     *out = built.problem;
     for (isize i = 0; i < out->requests.len; i++) {
-        out->requests.at[i].name = buffer_name(work, built.buffer_of[i], keep);
+        out->requests.at[i].name = i == built.block ? block_name(work, &built, keep)
+                                                    : buffer_name(work, built.buffer_of[i], keep);
     }
 }

@@ -150,7 +150,11 @@ bool place_solve(const Work *work, int threads, Arena *keep, Arena scratch, Plac
 /* Written from the rules, not from the solver: ranges, alignment, regions, overlap of live buffers, separations, parameters
  * overlap nothing (pitfall N15), nothing in support. */
 bool place_check(const Work *work, const Placement *placement, Arena scratch, Error *err);
-void place_explain(Writer *writer, const Work *work, const PlaceVerdict *verdict);
+/* Some lines for people, or one object, about the tile of a verdict that is not PLACE_PLACED: what is alive in its fullest step, and
+ * what would make it fit. */
+void place_explain(Writer *writer, const Work *work, const PlaceVerdict *verdict, Arena scratch);
+void place_explain_json(Writer *writer, const Work *work, const PlaceVerdict *verdict,
+                        Arena scratch);
 
 /* --- plain problems ------------------------------------------------------------------------------------------------- */
 
@@ -159,6 +163,22 @@ void place_extract(const Work *work, Tile tile, Arena *keep, Arena scratch, Plac
 PlaceOutcome place_problem_solve(const PlaceProblem *problem, const PlaceOptions *options,
                                  Arena *keep, Arena scratch, PlaceSolution *solution,
                                  PlaceVerdict *verdict);
+/* A change with which the problem was placed. */
+typedef enum PlaceRelaxKind {
+    RELAX_LIFETIME = 0, /* request a lives only in first .. last */
+    RELAX_SEPARATION,   /* a and b may share an element */
+    RELAX_SUPPORT, /* `bytes` less in front of the first range of a tile: code, exchange rows */
+    RELAX_BYTES,   /* `bytes` more behind the last range */
+} PlaceRelaxKind;
+typedef struct PlaceRelaxation {
+    PlaceRelaxKind kind;
+    int32_t a, b, first, last;
+    int64_t bytes;
+} PlaceRelaxation;
+VEC(PlaceRelaxation);
+/* Changes of a problem that was not placed, each of which alone is enough; the cheapest kinds come first. */
+void place_relax(const PlaceProblem *problem, const PlaceVerdict *verdict, Arena *keep,
+                 Arena scratch, PlaceRelaxationVec *out);
 /* Shares no code with any solver. */
 bool place_certificate_check(const PlaceProblem *problem, const PlaceCertificate *certificate,
                              Error *err);

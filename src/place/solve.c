@@ -188,6 +188,7 @@ bool place_solve(const Work *work, int threads, Arena *keep, Arena scratch, Plac
     }
     Writer writer = writer_buffer(&scratch);
     verdict_print(&writer, &problem, verdict);
+    write_str(&writer, tiles < CHIP_TILES ? S("; more tiles may help (--tiles)") : S(""));
     Str text = writer_text(&writer);
     return error_set(err, ERROR_NO, NULL, "%.*s", STR_ARG(text));
 }

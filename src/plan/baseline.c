@@ -217,9 +217,6 @@ static void set_parameter(Builder *b, int32_t value, int32_t graph_value, int32_
     p->iterations = v->kind == VALUE_SEQUENCE ? count : 0;
     p->graph_value = source;
     p->role = PLAN_PARAMETER;
-    for (isize i = 0; i < p->layout.shards.len; i++)
-        b->resident_bytes[p->layout.shards.at[i].tile.id] +=
-            shard_bytes(&p->layout, &p->layout.shards.at[i]) * count;
 }
 
 /* What may make something fit that does not; `repeats`: it is there once a layer. */
@@ -734,7 +731,6 @@ bool plan_baseline(const Graph *graph, const PlanOptions *options, Arena *keep, 
     b.last_use = arena_array(&scratch, int32_t, values);
     b.region_of = arena_array(&scratch, int32_t, values);
     b.head_width = arena_array(&scratch, int32_t, values);
-    b.resident_bytes = arena_array(&scratch, int64_t, CHIP_TILES);
     *vec_push(&out->values, keep) = (PlanValue){0};
     name_intern(&out->names, S(""), keep);
 
@@ -764,13 +760,6 @@ bool plan_baseline(const Graph *graph, const PlanOptions *options, Arena *keep, 
                     (unsigned)value->layout.shards.at[s].tile.id, (long long)room,
                     remedy_of(&b, false));
     }
-    for (int32_t t = 0; t < b.tiles; t++)
-        if (b.resident_bytes[t] > room)
-            return error_set(err, ERROR_NO, NULL,
-                             "does not fit: resident parameters need %lld bytes on tile %d, %lld "
-                             "are there; %s",
-                             (long long)b.resident_bytes[t], t, (long long)room,
-                             remedy_of(&b, true));
     estimate_plan(out, scratch);
     return true;
 }

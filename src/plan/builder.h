@@ -30,7 +30,6 @@ typedef struct Builder {
     int32_t position; /* of the operation being planned */
     int32_t tiles, next_tile;
     RowSplitVec splits;
-    int64_t *resident_bytes; /* per tile: parameters so far */
 } Builder;
 
 /* A rows x K-parts x columns grid for one product. */

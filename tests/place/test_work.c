@@ -232,10 +232,10 @@ static void explains(void)
     CHECK_EQ_INT(verdict.outcome, PLACE_IMPOSSIBLE);
     Arena text_arena = other;
     Writer writer = writer_buffer(&text_arena);
-    place_explain(&writer, &work, &verdict);
+    place_explain(&writer, &work, &verdict, scratch);
     Str text = str_copy(writer_text(&writer), &text_arena);
     CHECK(strstr(text.at, "60000 bytes, steps 0..12: buffer 1\n") != NULL);
-    CHECK(strstr(text.at, "and 5 more") != NULL);
+    CHECK(strstr(text.at, "243000 bytes in 5 more") != NULL);
     writer = writer_buffer(&text_arena);
     place_print(&writer, &work, &placement);
     CHECK(writer_text(&writer).len > 0);
