@@ -12,7 +12,6 @@
  * choices. Several rules take turns with growing limits of nodes.
  */
 #include "place/search.h"
-#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -49,6 +48,17 @@ typedef struct Change {
     uint32_t old;
 } Change;
 
+/* How to choose: a section by the weighted sum of its lowest address, room to spare, choices and failures; there the first
+ * item by address (if asked) and rank. */
+typedef struct Rule {
+    double slack_weight, choice_weight, failure_weight;
+    char key;
+    bool is_low_first;
+    double jitter; /* of keys, relative */
+    int32_t
+        raises_max; /* in one call of `bound`, of items that are not the lowest in their section */
+} Rule;
+
 typedef struct Search {
     const SearchProblem *problem;
     bool is_plain; /* one range, no alignment, tails, obstacles and pairs */
@@ -69,6 +79,7 @@ typedef struct Search {
     uint32_t *left; /* per section: items left, which are the first in `members` */
     Change *changes;
     isize change_count, change_cap;
+    Arena *arena; /* for more changes */
 
     int64_t *left_bytes; /* per class and section */
     int32_t *crossing;   /* per section: items left in it and in the one before */
@@ -79,9 +90,10 @@ typedef struct Search {
     uint64_t *dirty;
     int32_t dirty_words;
 
-    int32_t *rank; /* of the present rule */
-    double *weight;
-    int rule;
+    Rule rule;
+    int32_t *rank;
+    double *failures; /* per section, in this run */
+    int32_t raises_left;
     int64_t nodes, nodes_limit;
     bool is_stopped;
 } Search;
@@ -213,7 +225,12 @@ static uint32_t highest_with(const Search *search, int32_t class, int32_t sectio
 
 static void set(Search *search, uint32_t *at, uint32_t value)
 {
-    ASSERT(search->change_count < search->change_cap);
+    if (search->change_count == search->change_cap) {
+        Change *old = search->changes;
+        search->change_cap *= 2;
+        search->changes = arena_array(search->arena, Change, search->change_cap);
+        memcpy(search->changes, old, (size_t)search->change_count * sizeof *old);
+    }
     search->changes[search->change_count++] = (Change){at, *at};
     *at = value;
 }
@@ -232,7 +249,7 @@ static bool raise(Search *search, int32_t i, uint32_t from)
         uint32_t address = fit(search, i, from);
         if (address == NOWHERE) {
             for (int32_t s = search->items[i].first; s < search->items[i].last; s++) {
-                search->weight[s] += 1.0 / (search->items[i].last - search->items[i].first);
+                search->failures[s] += 1.0 / (search->items[i].last - search->items[i].first);
             }
             return false;
         }
@@ -340,6 +357,7 @@ static bool stack_item(Search *search, int32_t i)
 
 static bool bound_section(Search *search, int32_t s)
 {
+
     int32_t *members = &search->members[search->member_first[s]];
     uint32_t left = search->left[s], highest = search->highest[s];
     uint32_t lowest = NOWHERE, least = NOWHERE, second = NOWHERE, choices = 0;
@@ -367,7 +385,7 @@ static bool bound_section(Search *search, int32_t s)
         set(search, &search->left[s], left);
     }
     if (left != 0 && (highest == NOWHERE || lowest > highest)) {
-        search->weight[s] += 1;
+        search->failures[s] += 1;
         return false;
     }
     if (search->lowest[s] != lowest) {
@@ -389,16 +407,20 @@ static bool bound_section(Search *search, int32_t s)
             }
         }
         if (class_lowest != NOWHERE && (class_highest == NOWHERE || class_lowest > class_highest)) {
-            search->weight[s] += 1;
+            search->failures[s] += 1;
             return false;
         }
     }
-    for (uint32_t m = 0; m < left; m++) { /* whoever is not the lowest lies above another */
+    for (uint32_t m = 0; search->raises_left > 0 && m < left;
+         m++) { /* whoever is not the lowest lies above another */
         int32_t i = members[m];
         if (search->low[i] > highest) {
             uint32_t above = i == least_item ? second : least;
-            if (above > search->low[i] && !raise(search, i, above)) {
-                return false;
+            if (above > search->low[i]) {
+                search->raises_left--;
+                if (!raise(search, i, above)) {
+                    return false;
+                }
             }
         }
     }
@@ -407,19 +429,17 @@ static bool bound_section(Search *search, int32_t s)
 
 static bool bound(Search *search)
 {
-    for (int32_t w = 0; w < search->dirty_words;) {
-        if (search->dirty[w] == 0) {
-            w++;
-            continue;
-        }
-        int32_t bit = __builtin_ctzll(search->dirty[w]);
-        search->dirty[w] &= search->dirty[w] - 1;
-        if (!bound_section(search, w * 64 + bit)) {
-            return false;
-        }
-        for (int32_t back = 0; back < w; back++) {
-            if (search->dirty[back] != 0) {
-                w = back;
+    search->raises_left = search->rule.raises_max;
+    for (bool is_dirty = true; is_dirty;) {
+        is_dirty = false;
+        for (int32_t w = 0; w < search->dirty_words; w++) {
+            while (search->dirty[w] != 0) {
+                int32_t bit = __builtin_ctzll(search->dirty[w]);
+                search->dirty[w] &= search->dirty[w] - 1;
+                is_dirty = true;
+                if (!bound_section(search, w * 64 + bit)) {
+                    return false;
+                }
             }
         }
     }
@@ -465,10 +485,25 @@ static bool is_better(const Search *search, int32_t i, int32_t j)
     if (j < 0) {
         return true;
     }
-    if (search->low[i] != search->low[j]) {
+    if (search->rule.is_low_first && search->low[i] != search->low[j]) {
         return search->low[i] < search->low[j];
     }
     return search->rank[i] < search->rank[j];
+}
+
+/* log2, linear between powers of two: the same on every machine. */
+static double log_of(double x)
+{
+    int32_t whole = 63 - __builtin_clzll((uint64_t)x);
+    return whole + x / (double)(1ull << whole) - 1;
+}
+
+static double score_section(const Search *search, int32_t s)
+{
+    const Rule *rule = &search->rule;
+    return search->lowest[s] + rule->slack_weight * (search->highest[s] - search->lowest[s]) +
+           rule->choice_weight * search->choices[s] -
+           rule->failure_weight * log_of(search->failures[s]);
 }
 
 /* The item to ask next in sections [first, last). */
@@ -478,16 +513,12 @@ static int32_t choose(Search *search, int32_t first, int32_t last)
     double best_score = 0;
     int32_t best_section = -1;
     for (int32_t s = first; s < last; s++) {
-        if (search->left[s] == 0) {
-            continue;
-        }
-        double score = search->choices[s] / search->weight[s];
-        if (search->rule & 1) {
-            score = search->lowest[s];
-        }
-        if (best_section < 0 || score < best_score) {
-            best_section = s;
-            best_score = score;
+        if (search->left[s] != 0) {
+            double score = score_section(search, s);
+            if (best_section < 0 || score < best_score) {
+                best_section = s;
+                best_score = score;
+            }
         }
     }
     if (best_section < 0) {
@@ -855,14 +886,15 @@ static bool build(Search *search, const SearchProblem *problem, Arena *arena)
     search->choices = arena_array(arena, uint32_t, section_count);
     search->left = arena_array(arena, uint32_t, section_count);
     search->crossing = arena_array(arena, int32_t, section_count);
-    search->weight = arena_array(arena, double, section_count);
+    search->failures = arena_array(arena, double, section_count);
     search->highest = arena_array(arena, uint32_t, search->class_count * section_count);
     search->left_bytes = arena_array(arena, int64_t, search->class_count * section_count);
     search->dirty_words = (section_count + 63) / 64;
     search->dirty = arena_array(arena, uint64_t, search->dirty_words);
     search->member_first = arena_array(arena, int32_t, section_count + 1);
     search->members = arena_array(arena, int32_t, member_count);
-    search->change_cap = (isize)1 << 22;
+    search->arena = arena;
+    search->change_cap = 1 << 12;
     search->changes = arena_array(arena, Change, search->change_cap);
     for (int32_t i = 0; i < free_count; i++) {
         const Free *f = &search->items[i];
@@ -879,7 +911,6 @@ static bool build(Search *search, const SearchProblem *problem, Arena *arena)
     }
     for (int32_t s = 0; s < section_count; s++) {
         search->member_first[s + 1] = search->member_first[s] + (int32_t)search->left[s];
-        search->weight[s] = 1;
         for (int32_t c = 0; c < search->class_count; c++) {
             int32_t at = c * section_count + s;
             search->highest[at] = highest_with(search, c, s, search->left_bytes[at]);
@@ -908,42 +939,86 @@ static bool build(Search *search, const SearchProblem *problem, Arena *arena)
 
 /* --- rules ----------------------------------------------------------------------------------------------- */
 
-static int64_t key_of(const Search *search, int32_t i, int key, const int64_t *total)
+static double key_of(const Search *search, int32_t i, char key)
 {
-    const SearchItem *item = &search->items[i].item;
-    int64_t width = (int64_t)item->last - item->first;
-    return key == 'W'   ? width
-           : key == 'A' ? width * item->bytes
-           : key == 'T' ? total[i]
-                        : item->bytes;
+    const Free *f = &search->items[i];
+    double steps = f->item.last - f->item.first, sections = f->last - f->first;
+    double most = 0;
+    switch (key) {
+    case 'W':
+        return steps;
+    case 'S':
+        return sections;
+    case 'A':
+        return steps * f->item.bytes;
+    case 'B':
+        return sections * f->item.bytes;
+    case 'Z':
+        return f->item.bytes;
+    default:
+        for (int32_t s = f->first; s < f->last; s++) {
+            double bytes = (double)search->left_bytes[s];
+            most = most < bytes ? bytes : most;
+        }
+        return most;
+    }
 }
 
-static void rank_items(Search *search, const char *keys, Arena scratch)
+/* Greatest key first, then greatest area. */
+static void rank_items(Search *search, uint64_t seed, Arena scratch)
 {
     int32_t n = search->item_count;
-    int64_t *total = arena_array(&scratch, int64_t, n);
+    double *value = arena_array(&scratch, double, n), *area = arena_array(&scratch, double, n);
     int32_t *order = arena_array(&scratch, int32_t, n);
     for (int32_t i = 0; i < n; i++) {
-        for (int32_t s = search->items[i].first; s < search->items[i].last; s++) {
-            total[i] = max_i64(total[i], search->left_bytes[s]);
-        }
-    }
-    for (int32_t i = 0; i < n; i++) {
+        value[i] = key_of(search, i, search->rule.key) *
+                   (1 + search->rule.jitter * random_unit(seed, (uint64_t)i));
+        area[i] = key_of(search, i, 'A');
         int32_t at = i;
-        for (; at > 0; at--) {
-            int64_t more = 0;
-            for (const char *key = keys; *key != 0 && more == 0; key++) {
-                more = key_of(search, i, *key, total) - key_of(search, order[at - 1], *key, total);
-            }
-            if (more <= 0) {
-                break;
-            }
+        while (at > 0 && (value[i] > value[order[at - 1]] ||
+                          (value[i] == value[order[at - 1]] && area[i] > area[order[at - 1]]))) {
             order[at] = order[at - 1];
+            at--;
         }
         order[at] = i;
     }
     for (int32_t i = 0; i < n; i++) {
         search->rank[order[i]] = i;
+    }
+}
+
+/* Rules of runs; no single one is good at everything, and a run that goes wrong early is best begun anew. */
+static Rule rule_of(uint64_t run, double scale)
+{
+    static const double slack[] = {0.25, 0.5, 0.5, 0.7, 0.7, 1.0};
+    static const double choice[] = {0, 0, 5000, 20000, 80000, 1000000};
+    static const double failure[] = {0, 1000, 5000, 20000, 80000};
+    static const char keys[] = "WSABZT";
+    static const double jitter[] = {0.1, 0.3, 0.3, 1};
+    static const int32_t raises[] = {50, 200};
+#define PICK(table, count, at) table[random_below(1, run * 8 + (at), (count))]
+    return (Rule){.slack_weight = PICK(slack, 6, 0),
+                  .choice_weight = PICK(choice, 6, 1) * scale,
+                  .failure_weight = PICK(failure, 5, 2) * scale,
+                  .key = PICK(keys, 6, 3),
+                  .is_low_first = random_below(1, run * 8 + 4, 8) != 0,
+                  .jitter = PICK(jitter, 4, 5),
+                  .raises_max = PICK(raises, 2, 6)};
+#undef PICK
+}
+
+/* 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ... (Luby, Sinclair, Zuckerman 1993) */
+static int64_t luby(int64_t run)
+{
+    for (int64_t length = 1;;) {
+        while (length < run + 1) {
+            length = 2 * length + 1;
+        }
+        if (length == run + 1) {
+            return (length + 1) / 2;
+        }
+        run -= length / 2;
+        length = 1;
     }
 }
 
@@ -955,43 +1030,40 @@ SearchResult place_search(const SearchProblem *problem, int64_t nodes_max, Arena
     if (!build(&search, problem, &scratch)) {
         return result;
     }
-    static const char *const keys[] = {"WAT", "TAW", "TWA", "ZWT"};
-    const int rule_count = 8;
-    int only = getenv("RULE") ? atoi(getenv("RULE")) : -1;
-    for (int64_t limit = getenv("LIM") ? atoll(getenv("LIM")) : 1000;; limit *= 2) {
-        for (int rule = 0; rule < rule_count; rule++) {
-            if (only >= 0 && rule != only) {
-                continue;
-            }
-            if (result.nodes >= nodes_max) {
-                result.outcome = SEARCH_GAVE_UP;
-                return result;
-            }
-            search.rule = rule;
-            rank_items(&search, keys[rule / 2], scratch);
-            search.nodes = 0;
-            search.nodes_limit = min_i64(limit, nodes_max - result.nodes);
-            search.is_stopped = false;
-            mark_dirty(&search, 0, search.section_count);
-            bool is_found = solve(&search, 0, search.section_count);
-            result.nodes += search.nodes;
-            if (is_found) {
-                result.outcome = SEARCH_FOUND;
-                result.address = arena_array(keep, uint32_t, problem->item_count);
-                for (int32_t i = 0; i < problem->item_count; i++) {
-                    result.address[i] = problem->items[i].address;
-                }
-                for (int32_t i = 0; i < search.item_count; i++) {
-                    result.address[search.items[i].index] = search.low[i];
-                }
-                if (getenv("VERB"))
-                    fprintf(stderr, "rule %d limit %ld\n", rule, (long)limit);
-                return result;
-            }
-            if (!search.is_stopped) {
-                return result;
-            }
-            undo(&search, 0, 0);
+    double scale = (double)problem->range[problem->range_count - 1].end / (1 << 20);
+    Arena more = arena_split(&scratch, (scratch.end - scratch.at) / 2);
+    search.arena = &more;
+    for (int64_t run = 0;; run++) {
+        if (result.nodes >= nodes_max) {
+            result.outcome = SEARCH_GAVE_UP;
+            return result;
         }
+        search.rule = rule_of((uint64_t)run, scale);
+        rank_items(&search, (uint64_t)run, scratch);
+        for (int32_t s = 0; s < search.section_count; s++) {
+            search.failures[s] = 1;
+        }
+        search.nodes = 0;
+        search.nodes_limit =
+            min_i64(luby(run) * (100 + 2 * search.item_count), nodes_max - result.nodes);
+        search.is_stopped = false;
+        mark_dirty(&search, 0, search.section_count);
+        bool is_found = solve(&search, 0, search.section_count);
+        result.nodes += search.nodes;
+        if (is_found) {
+            result.outcome = SEARCH_FOUND;
+            result.address = arena_array(keep, uint32_t, problem->item_count);
+            for (int32_t i = 0; i < problem->item_count; i++) {
+                result.address[i] = problem->items[i].address;
+            }
+            for (int32_t i = 0; i < search.item_count; i++) {
+                result.address[search.items[i].index] = search.low[i];
+            }
+            return result;
+        }
+        if (!search.is_stopped) {
+            return result;
+        }
+        undo(&search, 0, 0);
     }
 }
