@@ -225,7 +225,7 @@ static uint32_t highest_with(const Search *search, int32_t class, int32_t sectio
 
 static void set(Search *search, uint32_t *at, uint32_t value)
 {
-    if (search->change_count == search->change_cap) {
+    if (__builtin_expect(search->change_count == search->change_cap, 0)) {
         Change *old = search->changes;
         search->change_cap *= 2;
         search->changes = arena_array(search->arena, Change, search->change_cap);
@@ -237,27 +237,55 @@ static void set(Search *search, uint32_t *at, uint32_t value)
 
 static void mark_dirty(Search *search, int32_t first, int32_t last)
 {
-    for (int32_t s = first; s < last; s++) {
-        search->dirty[s >> 6] |= 1ull << (s & 63);
+    for (int32_t s = first; s < last;) {
+        int32_t count = last - s < 64 - (s & 63) ? last - s : 64 - (s & 63);
+        search->dirty[s >> 6] |= (count == 64 ? ~0ull : (1ull << count) - 1) << (s & 63);
+        s += count;
     }
+}
+
+/* The item went up from `low` and `end`: sections whose bounds hang on it have to be looked at again; in others it is at
+ * most no longer a choice, so that it lies above another (the result). */
+static uint32_t leave_sections(Search *search, int32_t i, uint32_t low, uint32_t end)
+{
+    const Free *f = &search->items[i];
+    uint32_t now = search->low[i], above = 0;
+    for (int32_t s = f->first; s < f->last; s++) {
+        uint64_t bit = 1ull << (s & 63), *word = &search->dirty[s >> 6];
+        if ((*word & bit) != 0) {
+            continue;
+        }
+        if (low <= search->lowest[s] || end <= search->least_end[s] || search->class_count > 1) {
+            *word |= bit;
+        } else if (low <= search->highest[s] && now > search->highest[s]) {
+            set(search, &search->choices[s], search->choices[s] - 1);
+            above = above < search->least_end[s] ? search->least_end[s] : above;
+        }
+    }
+    return above;
 }
 
 /* False: nowhere. */
 static bool raise(Search *search, int32_t i, uint32_t from)
 {
     while (from > search->low[i]) {
-        uint32_t address = fit(search, i, from);
+        const Free *f = &search->items[i];
+        uint32_t low = search->low[i], end = search->end[i], address = fit(search, i, from);
         if (address == NOWHERE) {
-            for (int32_t s = search->items[i].first; s < search->items[i].last; s++) {
-                search->failures[s] += 1.0 / (search->items[i].last - search->items[i].first);
+            for (int32_t s = f->first; s < f->last; s++) {
+                search->failures[s] += 1.0 / (f->last - f->first);
             }
             return false;
         }
         set(search, &search->low[i], address);
         set(search, &search->end[i], end_at(search, i, address));
-        mark_dirty(search, search->items[i].first, search->items[i].last);
+        from = leave_sections(search, i, low, end);
+        if (from > address && search->raises_left > 0) {
+            search->raises_left--;
+            continue;
+        }
         from = search->end[i];
-        i = search->items[i].next;
+        i = f->next;
         if (i < 0) {
             break;
         }
