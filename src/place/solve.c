@@ -1,4 +1,4 @@
-/* One tile after the other: first fit, or evidence why not. All tiles in parallel. */
+/* A problem: first fit in several orders, then exact search, then evidence why not. All tiles in parallel. */
 #include "place/tile.h"
 
 static int64_t room_of(const PlaceProblem *problem, bool is_interleaved, bool is_windowless)
@@ -93,8 +93,20 @@ PlaceOutcome place_problem_solve(const PlaceProblem *problem, const PlaceOptions
     }
     verdict->request = verdict->request < 0 ? failed : verdict->request;
     verdict->largest_hole = (uint32_t)max_i64(hole, 0);
+    int64_t nodes_max = options->nodes_max > 0 ? options->nodes_max : PLACE_NODES;
+    PlaceOutcome exact = PLACE_GAVE_UP;
+    if (!is_proven) {
+        exact = place_exact(problem, nodes_max, scratch, solution->address, &verdict->nodes);
+    }
+    if (exact == PLACE_PLACED) {
+        fill_strides(problem, solution);
+        verdict->request = -1;
+        return verdict->outcome;
+    }
     if (!is_proven && options->is_proof_wanted) {
-        is_proven = place_find_subset(problem, failed, scratch, &verdict->certificate);
+        is_proven = place_find_subset(problem, failed, scratch, &verdict->certificate) ||
+                    (exact == PLACE_IMPOSSIBLE &&
+                     place_reduce(problem, nodes_max, scratch, &verdict->certificate));
     }
     verdict->outcome = is_proven ? PLACE_IMPOSSIBLE : PLACE_GAVE_UP;
     if (!is_proven) {
@@ -182,9 +194,11 @@ bool place_solve(const Work *work, int threads, Arena *keep, Arena scratch, Plac
     PlaceProblem problem;
     Arena temporary = arena_split(&scratch, (scratch.end - scratch.at) / 2);
     place_extract(work, verdict->tile, &scratch, temporary, &problem);
-    if (verdict->outcome == PLACE_GAVE_UP &&
-        place_find_subset(&problem, verdict->request, temporary, &verdict->certificate)) {
-        verdict->outcome = PLACE_IMPOSSIBLE;
+    if (verdict->outcome == PLACE_GAVE_UP) { /* again, for a proof */
+        PlaceSolution none;
+        Arena room = arena_split(&temporary, (temporary.end - temporary.at) / 2);
+        (void)place_problem_solve(&problem, &(PlaceOptions){.is_proof_wanted = true}, &room,
+                                  temporary, &none, verdict);
     }
     Writer writer = writer_buffer(&scratch);
     verdict_print(&writer, &problem, verdict);

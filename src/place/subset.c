@@ -131,3 +131,71 @@ bool place_find_subset(const PlaceProblem *problem, int32_t failed, Arena scratc
     *out = (PlaceCertificate){0};
     return false;
 }
+
+/* The requests that are kept, with pairs among them. Donations were none. */
+static PlaceProblem part_of(const PlaceProblem *problem, const bool *is_kept, Arena *arena)
+{
+    PlaceProblem part = *problem;
+    int32_t *index = arena_array(arena, int32_t, problem->requests.len);
+    part.requests =
+        (PlaceRequestVec){.at = arena_array(arena, PlaceRequest, problem->requests.len)};
+    part.pairs = (PlacePairVec){.at = arena_array(arena, PlacePair, problem->pairs.len)};
+    for (int32_t i = 0; i < problem->requests.len; i++) {
+        index[i] = (int32_t)part.requests.len;
+        if (is_kept[i]) {
+            part.requests.at[part.requests.len++] = problem->requests.at[i];
+        }
+    }
+    for (isize i = 0; i < problem->pairs.len; i++) {
+        PlacePair pair = problem->pairs.at[i];
+        if (is_kept[pair.a] && is_kept[pair.b]) {
+            part.pairs.at[part.pairs.len++] = (PlacePair){index[pair.a], index[pair.b]};
+        }
+    }
+    return part;
+}
+
+static bool is_exhausted(const PlaceProblem *problem, const bool *is_kept, int64_t *nodes_left,
+                         Arena scratch)
+{
+    PlaceProblem part = part_of(problem, is_kept, &scratch);
+    uint32_t *address = arena_array(&scratch, uint32_t, part.requests.len);
+    int64_t nodes = 0;
+    PlaceOutcome outcome = place_exact(&part, *nodes_left, scratch, address, &nodes);
+    *nodes_left -= nodes + 1;
+    return outcome == PLACE_IMPOSSIBLE;
+}
+
+bool place_reduce(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
+                  PlaceCertificate *out)
+{
+    int32_t count = (int32_t)problem->requests.len, kept = count;
+    bool *is_kept = arena_array(&scratch, bool, count), *less = arena_array(&scratch, bool, count);
+    int64_t nodes_left = nodes_max;
+    memset(is_kept, 1, (size_t)count);
+    for (int32_t chunk = (count + 1) / 2; chunk > 0 && nodes_left > 0; chunk /= 2) {
+        for (int32_t first = 0; first < count && nodes_left > 0; first += chunk) {
+            int32_t left = 0;
+            for (int32_t i = 0; i < count; i++) {
+                less[i] = is_kept[i] && (i < first || i >= first + chunk);
+                left += less[i];
+            }
+            if (left > 0 && left < kept && is_exhausted(problem, less, &nodes_left, scratch)) {
+                memcpy(is_kept, less, (size_t)count);
+                kept = left;
+            }
+        }
+    }
+    *out = (PlaceCertificate){.proof = PROOF_SUBSET};
+    for (int32_t i = 0; i < count && kept <= PLACE_SUBSET_MAX; i++) {
+        if (is_kept[i]) {
+            out->requests[out->count++] = i;
+        }
+    }
+    if (is_proof(problem, out)) {
+        shrink(problem, out);
+        return true;
+    }
+    *out = (PlaceCertificate){0};
+    return false;
+}

@@ -43,3 +43,11 @@ bool place_fit(const PlaceProblem *problem, bool is_once, Arena scratch, uint32_
 /* At most PLACE_SUBSET_MAX requests that the independent check proves impossible; `failed` is one that found no place. */
 bool place_find_subset(const PlaceProblem *problem, int32_t failed, Arena scratch,
                        PlaceCertificate *out);
+
+/* Exact search (search.h). PLACE_IMPOSSIBLE: there is none, but without a certificate. */
+PlaceOutcome place_exact(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
+                         uint32_t *address, int64_t *nodes);
+/* For a problem that the exact search has exhausted: leaves out requests as long as it still does, with at most nodes_max nodes in
+ * all. False when more than PLACE_SUBSET_MAX remain or the independent check cannot follow. */
+bool place_reduce(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
+                  PlaceCertificate *out);

@@ -1,0 +1,82 @@
+/* A plain problem as one of the exact search, and its answer. */
+#include "place/search.h"
+#include "place/tile.h"
+#include <string.h>
+
+/* Interleaved ranges lie behind the others, as the search has one place from which sequences have their second stride. */
+static bool is_ordered(const PlaceProblem *problem)
+{
+    for (int32_t i = 1; i < problem->range_count; i++) {
+        if (problem->ranges[i - 1].is_interleaved && !problem->ranges[i].is_interleaved) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Where a range has no elements pairs mean nothing there, which the search does not know. */
+static bool knows_pairs(const PlaceProblem *problem)
+{
+    bool has_elements = false, has_none = false;
+    for (int32_t i = 0; i < problem->range_count; i++) {
+        has_elements |= problem->ranges[i].element_bytes != 0;
+        has_none |= problem->ranges[i].element_bytes == 0;
+    }
+    return problem->pairs.len == 0 || !has_elements || !has_none;
+}
+
+static SearchItem item_of(const PlaceProblem *problem, const PlaceRequest *r)
+{
+    SearchItem item = {.bytes = (uint32_t)min_i64(place_extent(r, false), UINT32_MAX),
+                       .bytes_high = (uint32_t)min_i64(place_extent(r, true), UINT32_MAX),
+                       .tail_bytes = r->tail_bytes,
+                       .align = r->align,
+                       .first = r->first,
+                       .last = r->last,
+                       .address = r->address};
+    for (int32_t k = 0; k < problem->range_count; k++) {
+        item.ranges |= place_may_use(r, &problem->ranges[k]) ? 1u << k : 0;
+    }
+    return item;
+}
+
+PlaceOutcome place_exact(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
+                         uint32_t *address, int64_t *nodes)
+{
+    int32_t count = (int32_t)problem->requests.len;
+    SearchProblem *search = arena_new(&scratch, SearchProblem);
+    *search = (SearchProblem){.range_count = problem->range_count,
+                              .high_first = problem->range_count,
+                              .limit = problem->limit,
+                              .items = arena_array(&scratch, SearchItem, count),
+                              .item_count = count,
+                              .pairs = arena_array(&scratch, SearchPair, problem->pairs.len),
+                              .pair_count = (int32_t)problem->pairs.len};
+    for (int32_t i = problem->range_count - 1; i >= 0; i--) {
+        const PlaceRange *range = &problem->ranges[i];
+        search->range[i] = (SearchRange){range->begin, range->end, range->element_bytes};
+        search->high_first = range->is_interleaved ? i : search->high_first;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        search->items[i] = item_of(problem, &problem->requests.at[i]);
+    }
+    bool has_elements = problem->range_count > 0 && problem->ranges[0].element_bytes != 0;
+    search->pair_count = has_elements || !knows_pairs(problem) ? search->pair_count : 0;
+    for (isize i = 0; i < search->pair_count; i++) {
+        search->pairs[i] = (SearchPair){problem->pairs.at[i].a, problem->pairs.at[i].b};
+    }
+    *nodes = 0;
+    if (!is_ordered(problem) || problem->range_count == 0) {
+        return PLACE_GAVE_UP;
+    }
+    Arena keep = arena_split(&scratch, (scratch.end - scratch.at) / 4);
+    SearchResult result = place_search(search, nodes_max, &keep, scratch);
+    *nodes = result.nodes;
+    if (result.outcome == SEARCH_FOUND) {
+        memcpy(address, result.address, (size_t)count * sizeof *address);
+        return PLACE_PLACED;
+    }
+    bool is_complete =
+        result.outcome == SEARCH_EXHAUSTED && problem->donations.len == 0 && knows_pairs(problem);
+    return is_complete ? PLACE_IMPOSSIBLE : PLACE_GAVE_UP;
+}
