@@ -37,14 +37,14 @@ C_SOURCES := $(sort $(wildcard src/*/*.c))
 CXX_SOURCES := $(sort $(wildcard src/package/*.cpp))
 SCHEMAS := $(sort $(wildcard src/package/*.capnp))
 KERNELS := $(sort $(wildcard kernels/*.s kernels/*.inc))
-CORPUS := $(sort $(wildcard bench/exchange/*.exchange))
+EXCHANGE_CORPUS := $(sort $(wildcard bench/exchange/*.exchange))
 TEST_SOURCES := $(sort $(wildcard tests/*/test_*.c))
 
 MAIN_OBJECT := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/cli/main.c))
 SCHEMA_OBJECTS := $(patsubst src/package/%.capnp,$(BUILD)/gen/%.capnp.o,$(SCHEMAS))
 LIBRARY_OBJECTS := $(filter-out $(MAIN_OBJECT),$(C_SOURCES:%.c=$(BUILD)/%.o)) \
 	$(CXX_SOURCES:%.cpp=$(BUILD)/%.o) $(SCHEMA_OBJECTS) \
-	$(BUILD)/gen/kernels_embedded.o $(BUILD)/gen/corpus_embedded.o
+	$(BUILD)/gen/kernels_embedded.o $(BUILD)/gen/exchange_embedded.o
 TESTS := $(TEST_SOURCES:%.c=$(BUILD)/%)
 TOOLS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tools/*.c)))
 BENCHES := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard bench/*.c)))
@@ -95,9 +95,9 @@ $(BUILD)/gen/kernels_embedded.c: tools/embed.sh $(KERNELS)
 	@mkdir -p $(@D)
 	tools/embed.sh kernel/embedded.h EmbeddedFile kernel $(KERNELS) > $@
 
-$(BUILD)/gen/corpus_embedded.c: tools/embed.sh $(CORPUS)
+$(BUILD)/gen/exchange_embedded.c: tools/embed.sh $(EXCHANGE_CORPUS)
 	@mkdir -p $(@D)
-	tools/embed.sh cli/corpus.h CorpusFile corpus $(CORPUS) > $@
+	tools/embed.sh cli/corpus.h CorpusFile exchange $(EXCHANGE_CORPUS) > $@
 
 $(BUILD)/gen/%_embedded.o: $(BUILD)/gen/%_embedded.c $(BUILD)/flags
 	$(CC) $(CFLAGS_ALL) -MMD -MP -c $< -o $@

@@ -1,618 +1,187 @@
-/* `tessera bench exchange`: bounds, schedules, rows and times of the corpus bench/exchange or of given problems (docs/exchange.md).
- * The other kinds of product.md 4 come with what they measure.
+/* `tessera bench KIND`: the project's own measurements. A kind is one file cmd_bench_*.c; here is what they share. Kinds of
+ * product.md 4 that are not here come with what they measure.
  */
-#include "cli/cli.h"
-#include "cli/corpus.h"
-#include "exchange/exchange.h"
+#include "cli/bench.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { ITEMS_MAX = 1024, FILE_BYTES_MAX = 1 << 30, KEEP_BYTES_LOG2 = 36, SCRATCH_BYTES_LOG2 = 35 };
+/* --- arguments ------------------------------------------------------------------------------------------ */
 
-typedef enum OutputForm { FORM_TABLE = 0, FORM_JSON, FORM_MARKDOWN } OutputForm;
-
-typedef struct BenchFlags {
-    const char *items[ITEMS_MAX];
-    int item_count;
-    int64_t threads, stream_words;
-    ExchangeWidth width;
-    OutputForm form;
-    bool is_compact, is_quiet, is_expanded, is_listed, is_bounded;
-} BenchFlags;
-
-enum {
-    FLAG_JSON,
-    FLAG_MARKDOWN,
-    FLAG_BOUNDS,
-    FLAG_EXPAND,
-    FLAG_LIST,
-    FLAG_COMPACT,
-    FLAG_STREAM,
-    FLAG_WIDTH,
-    FLAG_THREADS,
-    FLAG_QUIET,
-};
-
-static const Flag flags[] = {
-    [FLAG_JSON] = {"--json", NULL, "the table as JSON"},
-    [FLAG_MARKDOWN] = {"--markdown", NULL, "the table as docs/exchange.md has it"},
-    [FLAG_BOUNDS] = {"--bounds", NULL, "lower bounds only, nothing is scheduled"},
-    [FLAG_EXPAND] = {"--expand", NULL,
-                     "print the problem with every generated transfer written out"},
-    [FLAG_LIST] = {"--list", NULL, "names of the corpus"},
-    [FLAG_COMPACT] = {"--compact", NULL,
-                      "smallest rows of all schedules tried, not the shortest horizon"},
-    [FLAG_STREAM] = {"--exchange-stream-words", "N", "send in waves of N words a stream (0: no)"},
-    [FLAG_WIDTH] = {"--width", "auto|32|64", "items of transfers that may be 64 bits wide"},
-    [FLAG_THREADS] = {"-j", "N", "threads (default: all cores)"},
-    [FLAG_QUIET] = {"-q", NULL, "no progress"},
-};
-
-static bool take_width(const char *value, ExchangeWidth *out, Error *err)
-{
-    static const char *const names[] = {[EXCHANGE_WIDTH_AUTO] = "auto",
-                                        [EXCHANGE_WIDTH_ORDINARY] = "32",
-                                        [EXCHANGE_WIDTH_PAIRED] = "64"};
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(value, names[i]) == 0) {
-            *out = (ExchangeWidth)i;
-            return true;
-        }
-    }
-    return error_set(err, ERROR_INPUT, NULL, "option --width: expected auto, 32 or 64, found %s",
-                     value);
-}
-
-/* Two options of which only one may be given; NULL for one that is not. */
-static bool exclude(const char *one, const char *other, Error *err)
+bool bench_exclude(const char *one, const char *other, Error *err)
 {
     return one == NULL || other == NULL ||
            error_set(err, ERROR_INPUT, NULL, "options %s and %s exclude each other", one, other);
 }
 
-/* What is printed instead of a table has no form; what schedules nothing has no options of the solver. */
-static bool check_flags(const BenchFlags *f, Error *err)
+static bool take_form(BenchArgs *args, OutputForm form, Error *err)
 {
-    const char *list = f->is_listed ? "--list" : NULL;
-    const char *expand = f->is_expanded ? "--expand" : NULL;
-    const char *bounds = f->is_bounded ? "--bounds" : NULL;
-    const char *text = list != NULL ? list : expand;
-    const char *unscheduled = text != NULL ? text : bounds;
-    const char *forms[] = {
-        [FORM_TABLE] = NULL, [FORM_JSON] = "--json", [FORM_MARKDOWN] = "--markdown"};
-    if (!exclude(list, expand, err) || !exclude(text, bounds, err) ||
-        !exclude(text, forms[f->form], err) ||
-        !exclude(unscheduled, f->is_compact ? "--compact" : NULL, err) ||
-        !exclude(unscheduled, f->stream_words > 0 ? "--exchange-stream-words" : NULL, err) ||
-        !exclude(unscheduled, f->width != EXCHANGE_WIDTH_AUTO ? "--width" : NULL, err)) {
-        return false;
+    if (args->form != FORM_TABLE && args->form != form) {
+        return bench_exclude("--json", "--markdown", err);
     }
-    if (f->is_listed && f->item_count > 0) {
-        return error_set(err, ERROR_INPUT, NULL, "option --list: expected no problem, found %s",
-                         f->items[0]);
-    }
-    if (f->is_expanded && f->item_count != 1) {
-        return error_set(err, ERROR_INPUT, NULL, "option --expand: expected one problem, found %d",
-                         f->item_count);
-    }
+    args->form = form;
     return true;
 }
 
-static bool take_form(BenchFlags *f, OutputForm form, Error *err)
+bool bench_take(BenchArgs *args, int flag, const char *value, Error *err)
 {
-    if (f->form != FORM_TABLE && f->form != form) {
-        return exclude("--json", "--markdown", err);
-    }
-    f->form = form;
-    return true;
-}
-
-static bool take(void *context, int flag, const char *value, Error *err)
-{
-    BenchFlags *f = context;
     switch (flag) {
-    case FLAG_JSON:
-        return take_form(f, FORM_JSON, err);
-    case FLAG_MARKDOWN:
-        return take_form(f, FORM_MARKDOWN, err);
-    case FLAG_BOUNDS:
-        f->is_bounded = true;
+    case BENCH_JSON:
+        return take_form(args, FORM_JSON, err);
+    case BENCH_MARKDOWN:
+        return take_form(args, FORM_MARKDOWN, err);
+    case BENCH_LIST:
+        args->is_listed = true;
         return true;
-    case FLAG_EXPAND:
-        f->is_expanded = true;
-        return true;
-    case FLAG_LIST:
-        f->is_listed = true;
-        return true;
-    case FLAG_COMPACT:
-        f->is_compact = true;
-        return true;
-    case FLAG_STREAM:
-        return cli_int("--exchange-stream-words", value, 0, INT32_MAX, &f->stream_words, err);
-    case FLAG_WIDTH:
-        return take_width(value, &f->width, err);
-    case FLAG_THREADS:
-        return cli_int("-j", value, 1, 1024, &f->threads, err);
-    case FLAG_QUIET:
-        f->is_quiet = true;
+    case BENCH_THREADS:
+        return cli_int("-j", value, 1, 1024, &args->threads, err);
+    case BENCH_QUIET:
+        args->is_quiet = true;
         return true;
     default:
-        if (f->item_count == ITEMS_MAX) {
-            return error_set(err, ERROR_INPUT, NULL, "expected at most %d problems", ITEMS_MAX);
+        ASSERT(flag < 0);
+        if (args->item_count == BENCH_ITEMS_MAX) {
+            return error_set(err, ERROR_INPUT, NULL, "expected at most %d problems",
+                             BENCH_ITEMS_MAX);
         }
-        f->items[f->item_count++] = value;
+        args->items[args->item_count++] = value;
         return true;
     }
 }
 
-/* --- one problem ---------------------------------------------------------------------------------------- */
-
-/* A line of the table: one phase of one problem. */
-typedef struct PhaseLine {
-    Str name;
-    int64_t transfers, receivers, paired; /* paired: transfers sent 64 bits wide */
-    ExchangeBounds bounds;
-    Event horizon;
-    int64_t row_bytes_max, row_bytes; /* largest row of a tile; all rows */
-    /* Of the whole problem, in its first line; else 0. Encoding is part of solving. */
-    double solve_seconds, encode_seconds, check_seconds;
-    bool is_scheduled, is_refused; /* neither: bounds only */
-    Str refusal;                   /* in the first line of a refused problem */
-} PhaseLine;
-VEC(PhaseLine);
-
-typedef struct BenchRun {
-    const BenchFlags *flags;
-    int threads;
-    Arena arena; /* lines */
-    PhaseLineVec lines;
-    int item, item_count; /* which of how many problems */
-    int code;             /* worst answer so far */
-} BenchRun;
-
-/* The name of a problem: its file's without folder and ending. */
-static Str name_of_item(const char *item)
+bool bench_check_args(const BenchArgs *args, const char *text, Error *err)
 {
-    Str path = str_of(item);
-    Str name = str_slice(path, str_folder_len(path), path.len);
-    return str_ends(name, S(".exchange")) ? str_slice(name, 0, name.len - 9) : name;
+    const char *list = args->is_listed ? "--list" : NULL;
+    const char *forms[] = {
+        [FORM_TABLE] = NULL, [FORM_JSON] = "--json", [FORM_MARKDOWN] = "--markdown"};
+    if (!bench_exclude(list, text, err) ||
+        !bench_exclude(list != NULL ? list : text, forms[args->form], err)) {
+        return false;
+    }
+    return !args->is_listed || args->item_count == 0 ||
+           error_set(err, ERROR_INPUT, NULL, "option --list: expected no problem, found %s",
+                     args->items[0]);
 }
 
-static const char *corpus_name(int index, Arena *arena)
+/* --- problems ------------------------------------------------------------------------------------------- */
+
+static Str corpus_name(const CorpusFile *file)
 {
-    return str_copy(name_of_item(corpus_files[index].name), arena).at; /* with a 0 behind it */
+    Str name = str_of(file->name);
+    return str_cut(&name, '.');
 }
 
-/* By the bare name: with a folder or an ending it is somebody's file. */
-static const CorpusFile *find_corpus(const char *item)
+void bench_print_list(Writer *out, const BenchCorpus *corpus)
 {
-    for (int i = 0; i < corpus_file_count; i++) {
-        if (str_equal(str_of(item), name_of_item(corpus_files[i].name))) {
-            return &corpus_files[i];
+    for (int i = 0; i < *corpus->count; i++) {
+        write_fmt(out, "%s%.*s\n", corpus->prefix, STR_ARG(corpus_name(&corpus->files[i])));
+    }
+}
+
+int bench_item_count(const BenchArgs *args, const BenchCorpus *corpus)
+{
+    return args->item_count > 0 ? args->item_count : *corpus->count;
+}
+
+const char *bench_item(const BenchArgs *args, const BenchCorpus *corpus, int index, Arena *arena)
+{
+    return args->item_count > 0 ? args->items[index]
+                                : str_format(arena, "%s%.*s", corpus->prefix,
+                                             STR_ARG(corpus_name(&corpus->files[index])))
+                                      .at;
+}
+
+const CorpusFile *bench_find(const BenchCorpus *corpus, const char *item)
+{
+    Str name = str_of(item);
+    for (int i = 0; i < *corpus->count && str_starts(name, str_of(corpus->prefix)); i++) {
+        Str rest = str_slice(name, str_of(corpus->prefix).len, name.len);
+        if (str_equal(rest, corpus_name(&corpus->files[i]))) {
+            return &corpus->files[i];
         }
     }
     return NULL;
 }
 
-/* A file, or a problem of the corpus by its name. */
-static bool read_problem(const char *item, Arena *keep, ExchangeProblem *out, Error *err)
+bool bench_read(const BenchCorpus *corpus, const char *item, isize bytes_max, Arena *keep, Str *out,
+                Error *err)
 {
-    const CorpusFile *corpus = find_corpus(item);
-    Str text;
-    if (corpus != NULL) {
-        text = (Str){corpus->text, corpus->length};
-    } else if (str_folder_len(str_of(item)) == 0 && access(item, F_OK) != 0) {
+    const CorpusFile *file = bench_find(corpus, item);
+    if (file != NULL) {
+        *out = (Str){file->text, file->length};
+        return true;
+    }
+    if (str_folder_len(str_of(item)) == 0 && access(item, F_OK) != 0) {
         return error_set(err, ERROR_INPUT, item, "no file, and no problem of the corpus (--list)");
-    } else if (!file_read(item, FILE_BYTES_MAX, keep, &text, err)) {
-        return false;
     }
-    return exchange_parse(text, keep, out, err) || error_context(err, "%s", item);
+    return file_read(item, bytes_max, keep, out, err);
 }
 
-static void add_lines(BenchRun *run, const char *item, const ExchangeProblem *problem)
+Str bench_name(const char *item, const char *ending, Arena *arena)
 {
-    for (isize i = 0; i < problem->phases.len; i++) {
-        const ExchangePhase *phase = &problem->phases.at[i];
-        PhaseLine *line = vec_push(&run->lines, &run->arena);
-        *line = (PhaseLine){.transfers = phase->transfer_count};
-        for (int32_t k = 0; k < phase->transfer_count; k++) {
-            line->receivers += problem->transfers.at[phase->transfer_first + k].receiver_count;
-        }
-        Str name = str_shown(name_of_item(item), &run->arena);
-        line->name =
-            problem->phases.len == 1 ? name : str_format(&run->arena, "%.*s/%td", STR_ARG(name), i);
-    }
+    Str path = str_of(item);
+    Str name = str_slice(path, str_folder_len(path), path.len);
+    bool is_ended = str_ends(name, str_of(ending));
+    return str_shown(str_slice(name, 0, name.len - (is_ended ? str_of(ending).len : 0)), arena);
 }
 
-static void fill_bounds(PhaseLine *lines, const ExchangeProblem *problem, int threads,
-                        Arena scratch)
+void bench_say(const BenchArgs *args, int index, int count, Str name, const char *what)
 {
-    ExchangeBounds *bounds = arena_array(&scratch, ExchangeBounds, problem->phases.len);
-    exchange_bounds(problem, NULL, threads, scratch, bounds);
-    for (isize i = 0; i < problem->phases.len; i++) {
-        lines[i].bounds = bounds[i];
+    if (!args->is_quiet) {
+        fprintf(stderr, "%d/%d %.*s: %s\n", index + 1, count, STR_ARG(name), what);
     }
 }
 
-static void fill_lines(PhaseLine *lines, const ExchangeProblem *problem, const Schedule *schedule)
-{
-    for (isize i = 0; i < problem->phases.len; i++) {
-        lines[i].is_scheduled = true;
-        lines[i].horizon = schedule->horizon[i];
-        lines[i].bounds = schedule->bounds[i];
-    }
-    for (isize i = 0; i < schedule->rows.len; i++) {
-        PhaseLine *line = &lines[schedule->rows.at[i].phase];
-        int64_t bytes = 4 * (int64_t)schedule->rows.at[i].word_count;
-        line->row_bytes += bytes;
-        line->row_bytes_max = max_i64(line->row_bytes_max, bytes);
-    }
-    isize phase = 0;
-    for (isize i = 0; i < schedule->messages.len; i++) {
-        const ExchangeMessage *m = &schedule->messages.at[i];
-        while (m->transfer >= problem->phases.at[phase].transfer_first +
-                                  problem->phases.at[phase].transfer_count) {
-            phase++;
-        }
-        lines[phase].paired += m->is_paired && m->word_first == 0;
-    }
-}
+/* --- the command ---------------------------------------------------------------------------------------- */
 
-static void say(BenchRun *run, const char *item, const char *what)
-{
-    if (!run->flags->is_quiet) {
-        Str name = str_shown(name_of_item(item), &run->arena);
-        fprintf(stderr, "%d/%d %.*s: %s\n", run->item + 1, run->item_count, STR_ARG(name), what);
-    }
-}
+typedef struct Kind {
+    const char *name;
+    int (*run)(int argc, char **argv); /* NULL: not in this version */
+    const char *about;
+} Kind;
 
-/* Schedules and checks; false when the problem cannot be read or a schedule is wrong. A refusal of the solver is a line of the
- * table and the exit code. */
-static bool run_problem(BenchRun *run, const char *item, Arena *keep, Arena scratch, Error *err)
-{
-    const BenchFlags *f = run->flags;
-    ExchangeProblem problem;
-    if (!read_problem(item, keep, &problem, err)) {
-        return false;
-    }
-    isize first = run->lines.len;
-    add_lines(run, item, &problem);
-    PhaseLine *lines = &run->lines.at[first];
-    if (problem.phases.len == 0) {
-        return true;
-    }
-    if (f->is_bounded) {
-        say(run, item, "bounds");
-        fill_bounds(lines, &problem, run->threads, scratch);
-        return true;
-    }
-    say(run, item, "scheduling");
-    ExchangeOptions options = {.threads = run->threads,
-                               .is_compact = f->is_compact,
-                               .stream_words = (int32_t)f->stream_words,
-                               .width = f->width};
-    Schedule schedule;
-    Error refusal = {0};
-    double begin = time_seconds();
-    bool is_solved = exchange_solve(&problem, &options, keep, scratch, &schedule, &refusal);
-    lines[0].solve_seconds = time_seconds() - begin;
-    if (!is_solved) {
-        lines[0].refusal = str_copy(str_of(refusal.message), &run->arena);
-        for (isize i = 0; i < problem.phases.len; i++) {
-            lines[i].is_refused = true;
-        }
-        run->code = run->code > (int)refusal.code ? run->code : (int)refusal.code;
-        if (refusal.code == ERROR_NO) { /* a good problem */
-            fill_bounds(lines, &problem, run->threads, scratch);
-        }
-        return true;
-    }
-    say(run, item, "checking");
-    begin = time_seconds();
-    if (!exchange_check(&problem, &schedule, run->threads, scratch, err)) {
-        (void)error_context(err, "%s", item);
-        err->code = (ErrorCode)EXIT_BUG; /* of the solver or of the checker */
-        return false;
-    }
-    lines[0].check_seconds = time_seconds() - begin;
-    lines[0].encode_seconds = schedule.host_encode_seconds;
-    fill_lines(lines, &problem, &schedule);
-    return true;
-}
-
-/* --- output --------------------------------------------------------------------------------------------- */
-
-static const char *const kind_names[BOUND_KIND_COUNT] = {
-    [BOUND_NONE] = "-",      [BOUND_SEND] = "send",   [BOUND_RECEIVE] = "receive",
-    [BOUND_CHAIN] = "chain", [BOUND_ISSUE] = "issue", [BOUND_CLIQUE] = "clique",
+static const Kind kinds[] = {
+    {"exchange", bench_exchange, "exchange phases: bounds, schedules, rows"},
+    {"place", NULL, NULL},
+    {"machine", NULL, NULL},
+    {"kernels", NULL, NULL},
+    {"compile", NULL, NULL},
 };
+enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
-static double ratio_of(int64_t horizon, int64_t bound)
+static void print_kinds(void)
 {
-    return bound > 0 ? (double)horizon / (double)bound : 0;
-}
-
-/* Lines whose name begins with `prefix`, scheduled ones only. */
-typedef struct LineSum {
-    int64_t count, refused, horizon, bound, row_bytes_max;
-    double solve_seconds, encode_seconds, check_seconds;
-} LineSum;
-
-static LineSum sum_of(const BenchRun *run, Str prefix)
-{
-    LineSum sum = {0};
-    for (isize i = 0; i < run->lines.len; i++) {
-        const PhaseLine *line = &run->lines.at[i];
-        if (!str_starts(line->name, prefix)) {
-            continue;
-        }
-        sum.refused += line->is_refused;
-        if (line->is_scheduled) {
-            sum.count++;
-            sum.horizon += line->horizon;
-            sum.bound += line->bounds.chosen.events;
-            sum.row_bytes_max = max_i64(sum.row_bytes_max, line->row_bytes_max);
-            sum.solve_seconds += line->solve_seconds;
-            sum.encode_seconds += line->encode_seconds;
-            sum.check_seconds += line->check_seconds;
+    puts("usage: tessera bench KIND [PROBLEM...] [OPTIONS]\n\nThe project's own measurements.\n");
+    for (int i = 0; i < KIND_COUNT; i++) {
+        if (kinds[i].run != NULL) {
+            printf("  %-9s %s\n", kinds[i].name, kinds[i].about);
         }
     }
-    return sum;
-}
-
-/* What is summed up: the phases of a layer, and everything. */
-static const struct {
-    const char *prefix, *name;
-} sums[] = {{"siglip-b1-", "layer, batch 1"}, {"siglip-b2-", "layer, batch 2"}, {"", "all"}};
-enum { SUM_COUNT = sizeof sums / sizeof *sums };
-
-static void print_sums(Writer *out, const BenchRun *run)
-{
-    for (int i = 0; i < SUM_COUNT && !run->flags->is_bounded; i++) {
-        LineSum sum = sum_of(run, str_of(sums[i].prefix));
-        if (sum.count + sum.refused == 0) {
-            continue;
-        }
-        write_fmt(out,
-                  "%s: %lld phase%s, sum of horizons %lld / sum of bounds %lld = %.3f;\n"
-                  "  solved in %.2f s (%.2f s of it encoding), checked in %.2f s",
-                  sums[i].name, (long long)sum.count, sum.count == 1 ? "" : "s",
-                  (long long)sum.horizon, (long long)sum.bound, ratio_of(sum.horizon, sum.bound),
-                  sum.solve_seconds, sum.encode_seconds, sum.check_seconds);
-        if (sum.refused > 0) {
-            write_fmt(out, "; %lld refused", (long long)sum.refused);
-        }
-        write_str(out, S("\n"));
-    }
-}
-
-static void print_table(Writer *out, const BenchRun *run)
-{
-    write_fmt(out, "%-21s %6s %7s %5s %5s %-7s %6s %5s %5s %5s %5s %4s %4s\n", "", "trans-",
-              "recei-", "bound", "bound", "", "", "", "row B", "rows", "solve", "enc", "chk");
-    write_fmt(out, "%-21s %6s %7s %5s %5s %-7s %6s %5s %5s %5s %5s %4s %4s\n", "phase", "fers",
-              "vers", "32", "64", "binds", "horizon", "ratio", "max", "KiB", "s", "s", "s");
-    for (isize i = 0; i < run->lines.len; i++) {
-        const PhaseLine *line = &run->lines.at[i];
-        write_fmt(out, "%-21.*s %6lld %7lld %5d %5d ", STR_ARG(line->name),
-                  (long long)line->transfers, (long long)line->receivers,
-                  line->bounds.ordinary.events, line->bounds.paired.events);
-        const char *kind = kind_names[line->bounds.chosen.kind];
-        if (line->is_refused) {
-            write_fmt(out, "%-7s refused\n", kind);
-        } else if (!line->is_scheduled) {
-            write_fmt(out, "%s\n", kind);
-        } else {
-            write_fmt(out, "%-7s %6d %5.3f %5lld %5lld %5.*f %4.*f %4.*f\n", kind, line->horizon,
-                      ratio_of(line->horizon, line->bounds.chosen.events),
-                      (long long)line->row_bytes_max, (long long)line->row_bytes / 1024,
-                      line->solve_seconds < 99.9 ? 2 : 0, line->solve_seconds,
-                      line->encode_seconds < 9.99 ? 2 : 0, line->encode_seconds,
-                      line->check_seconds < 9.99 ? 2 : 0, line->check_seconds);
-        }
-        if (line->refusal.len > 0) {
-            write_fmt(out, "  %.*s\n", STR_ARG(line->refusal));
-        }
-    }
-    print_sums(out, run);
-}
-
-static void print_markdown(Writer *out, const BenchRun *run)
-{
-    write_str(out,
-              S("| phase | transfers | receivers | bound 32 | bound 64 | binds | horizon | ratio "
-                "| largest row B | rows KiB | solve s | encode s | check s |\n"
-                "|---|---:|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|\n"));
-    for (isize i = 0; i < run->lines.len; i++) {
-        const PhaseLine *line = &run->lines.at[i];
-        write_fmt(out, "| %.*s | %lld | %lld | %d | %d | %s |", STR_ARG(line->name),
-                  (long long)line->transfers, (long long)line->receivers,
-                  line->bounds.ordinary.events, line->bounds.paired.events,
-                  kind_names[line->bounds.chosen.kind]);
-        if (!line->is_scheduled) {
-            write_str(out,
-                      line->is_refused ? S(" refused | | | | | | |\n") : S(" | | | | | | |\n"));
-        } else {
-            write_fmt(out, " %d | %.3f | %lld | %lld | %.2f | %.2f | %.2f |\n", line->horizon,
-                      ratio_of(line->horizon, line->bounds.chosen.events),
-                      (long long)line->row_bytes_max, (long long)line->row_bytes / 1024,
-                      line->solve_seconds, line->encode_seconds, line->check_seconds);
-        }
-    }
-    write_str(out, S("\n"));
-    for (isize i = 0; i < run->lines.len; i++) {
-        const PhaseLine *line = &run->lines.at[i];
-        if (line->refusal.len > 0) {
-            write_fmt(out, "%.*s: %.*s\n", STR_ARG(line->name), STR_ARG(line->refusal));
-        }
-    }
-    print_sums(out, run);
-}
-
-static void print_json_bound(Writer *out, const char *name, const ExchangeBound *bound)
-{
-    write_fmt(out, "\"%s\":{\"events\":%d,\"kind\":\"%s\",\"tile\":%d},", name, bound->events,
-              kind_names[bound->kind], bound->tile.id);
-}
-
-static void print_json(Writer *out, const BenchRun *run)
-{
-    write_str(out, S("{\"phases\":["));
-    for (isize i = 0; i < run->lines.len; i++) {
-        const PhaseLine *line = &run->lines.at[i];
-        write_str(out, i == 0 ? S("\n{\"name\":") : S(",\n{\"name\":"));
-        write_json_str(out, line->name);
-        write_fmt(out, ",\"transfers\":%lld,\"receivers\":%lld,", (long long)line->transfers,
-                  (long long)line->receivers);
-        print_json_bound(out, "bound_ordinary", &line->bounds.ordinary);
-        print_json_bound(out, "bound_paired", &line->bounds.paired);
-        print_json_bound(out, "bound_chosen", &line->bounds.chosen);
-        write_fmt(out, "\"send_words_max\":%lld,\"receive_words_max\":%lld",
-                  (long long)line->bounds.send_words_max,
-                  (long long)line->bounds.receive_words_max);
-        if (line->refusal.len > 0) {
-            write_str(out, S(",\"refusal\":"));
-            write_json_str(out, line->refusal);
-        }
-        if (line->is_scheduled) {
-            write_fmt(out,
-                      ",\"scheduled_horizon\":%d,\"ratio\":%.4f,\"paired_transfers\":%lld,"
-                      "\"row_bytes_max\":%lld,\"row_bytes\":%lld,\"host_solve_seconds\":%.4f,"
-                      "\"host_encode_seconds\":%.4f,\"host_check_seconds\":%.4f",
-                      line->horizon, ratio_of(line->horizon, line->bounds.chosen.events),
-                      (long long)line->paired, (long long)line->row_bytes_max,
-                      (long long)line->row_bytes, line->solve_seconds, line->encode_seconds,
-                      line->check_seconds);
-        }
-        write_str(out, S("}"));
-    }
-    write_str(out, S("\n],\"sums\":["));
-    for (int i = 0; i < SUM_COUNT; i++) {
-        LineSum sum = sum_of(run, str_of(sums[i].prefix));
-        write_fmt(out,
-                  "%s\n{\"name\":\"%s\",\"phases\":%lld,\"refused\":%lld,\"horizons\":%lld,"
-                  "\"bounds\":%lld,\"ratio\":%.4f,\"host_solve_seconds\":%.4f,"
-                  "\"host_encode_seconds\":%.4f,\"host_check_seconds\":%.4f}",
-                  i == 0 ? "" : ",", sums[i].name, (long long)sum.count, (long long)sum.refused,
-                  (long long)sum.horizon, (long long)sum.bound, ratio_of(sum.horizon, sum.bound),
-                  sum.solve_seconds, sum.encode_seconds, sum.check_seconds);
-    }
-    write_str(out, S("\n]}\n"));
-}
-
-/* --- commands ------------------------------------------------------------------------------------------- */
-
-static bool expand(const BenchFlags *f, Writer *out, Error *err)
-{
-    Arena keep = arena_create((isize)1 << KEEP_BYTES_LOG2);
-    ExchangeProblem problem;
-    bool is_good = read_problem(f->items[0], &keep, &problem, err);
-    if (is_good) {
-        exchange_print(out, &problem, NULL);
-    }
-    is_good = is_good && cli_flush(out, err);
-    arena_destroy(&keep);
-    return is_good;
-}
-
-/* A mistake in the last file must not cost the work on those before it. */
-static bool read_all(const BenchFlags *f, Error *err)
-{
-    for (int i = 0; i < f->item_count; i++) {
-        Arena keep = arena_create((isize)1 << KEEP_BYTES_LOG2);
-        ExchangeProblem problem;
-        bool is_good =
-            find_corpus(f->items[i]) != NULL || read_problem(f->items[i], &keep, &problem, err);
-        arena_destroy(&keep);
-        if (!is_good) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool run_all(BenchRun *run, Error *err)
-{
-    const BenchFlags *f = run->flags;
-    run->item_count = f->item_count > 0 ? f->item_count : corpus_file_count;
-    if (run->item_count > 1 && !read_all(f, err)) {
-        return false;
-    }
-    for (int i = 0; i < run->item_count; i++) {
-        const char *item = f->item_count > 0 ? f->items[i] : corpus_name(i, &run->arena);
-        run->item = i;
-        Arena keep = arena_create((isize)1 << KEEP_BYTES_LOG2);
-        Arena scratch = arena_create((isize)1 << SCRATCH_BYTES_LOG2);
-        bool is_good = run_problem(run, item, &keep, scratch, err);
-        arena_destroy(&keep);
-        arena_destroy(&scratch);
-        if (!is_good) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static int bench_exchange(int argc, char **argv)
-{
-    BenchFlags f = {0};
-    int done = 0;
-    if (!cli_parse(
-            argc, argv, "[PROBLEM...] [OPTIONS]",
-            "Lower bounds, schedules and rows of exchange phases, each checked. PROBLEM is a "
-            "file (docs/exchange.md) or\na name of the corpus (--list); without one, the "
-            "whole corpus.",
-            flags, sizeof flags / sizeof *flags, take, &f, &done)) {
-        return done;
-    }
-    Error err = {0};
-    if (!check_flags(&f, &err)) {
-        return cli_fail(&err);
-    }
-    BenchRun run = {.flags = &f,
-                    .threads = thread_count((int)f.threads),
-                    .arena = arena_create((isize)1 << 30)};
-    Writer out = writer_file(1, &run.arena);
-    if (f.is_listed) {
-        for (int i = 0; i < corpus_file_count; i++) {
-            write_fmt(&out, "%s\n", corpus_name(i, &run.arena));
-        }
-    } else if (f.is_expanded ? !expand(&f, &out, &err) : !run_all(&run, &err)) {
-        return cli_fail(&err);
-    } else if (!f.is_expanded) {
-        void (*const print[])(Writer *, const BenchRun *) = {
-            [FORM_TABLE] = print_table, [FORM_JSON] = print_json, [FORM_MARKDOWN] = print_markdown};
-        print[f.form](&out, &run);
-    }
-    return cli_flush(&out, &err) ? run.code : cli_fail(&err);
+    puts("\n`tessera bench KIND --help` describes a kind.");
 }
 
 int cmd_bench(int argc, char **argv)
 {
-    static const char *const later[] = {"place", "machine", "kernels", "compile"};
-    const char *kind = argc > 1 ? argv[1] : "";
-    Error err = {0};
-    if (strcmp(kind, "exchange") == 0) {
-        static char name[] = "bench exchange";
-        argv[1] = name;
-        return bench_exchange(argc - 1, argv + 1);
-    }
-    if (strcmp(kind, "--help") == 0 || strcmp(kind, "-h") == 0) {
-        puts("usage: tessera bench exchange [PROBLEM...] [OPTIONS]\n\nThe project's own "
-             "measurements. "
-             "`tessera bench exchange --help` describes the only kind of this version.");
+    static const char expected[] = "exchange";
+    const char *name = argc > 1 ? argv[1] : "";
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        print_kinds();
         return 0;
     }
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
-        if (strcmp(kind, later[i]) == 0) {
-            error_set(&err, ERROR_INPUT, NULL, "bench %s is not in this version; expected exchange",
-                      kind);
-            return cli_fail(&err);
+    Error err = {0};
+    for (int i = 0; i < KIND_COUNT; i++) {
+        char command[32]; /* as --help and messages call it */
+        if (strcmp(name, kinds[i].name) == 0 && kinds[i].run != NULL) {
+            (void)snprintf(command, sizeof command, "bench %s", name);
+            argv[1] = command;
+            return kinds[i].run(argc - 1, argv + 1);
+        }
+        if (strcmp(name, kinds[i].name) == 0) {
+            error_set(&err, ERROR_INPUT, NULL, "bench %s is not in this version; expected %s", name,
+                      expected);
         }
     }
-    error_set(&err, ERROR_INPUT, NULL,
-              "bench: expected exchange, found %s (see tessera bench --help)",
-              argc > 1 ? kind : "nothing");
+    error_set(&err, ERROR_INPUT, NULL, "bench: expected %s, found %s (see tessera bench --help)",
+              expected, argc > 1 ? name : "nothing");
     return cli_fail(&err);
 }

@@ -25,5 +25,5 @@ exchange tight soup: 2 1 tessera: soup: no file, and no problem of the corpus (-
 ~exchange --json --markdown: 2 1 tessera: options --json and --markdown exclude each other\s*
 ~exchange -j 0: 2 1 tessera: option -j: expected an integer from 1 to 1024, found 0\s*
 ~exchange tight -q: 1 0  over by \d+ bytes
-~usage: tessera bench exchange .*
+usage: tessera bench KIND [PROBLEM...] [OPTIONS]
 ~usage: tessera bench exchange .*

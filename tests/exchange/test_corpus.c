@@ -12,8 +12,8 @@ static ExchangeProblem corpus(const char *name)
 {
     static Arena one;
     one = keep;
-    for (int i = 0; i < corpus_file_count; i++) {
-        const CorpusFile *file = &corpus_files[i];
+    for (int i = 0; i < exchange_file_count; i++) {
+        const CorpusFile *file = &exchange_files[i];
         size_t len = strlen(name);
         if (strncmp(file->name, name, len) == 0 && strcmp(file->name + len, ".exchange") == 0) {
             ExchangeProblem problem;
@@ -232,10 +232,10 @@ static bool check_memory(const ExchangeProblem *p, bool is_layer, Arena arena)
 
 static void uses_memory_as_it_says(void)
 {
-    for (int i = 0; i < corpus_file_count; i++) {
+    for (int i = 0; i < exchange_file_count; i++) {
         char name[64];
-        (void)snprintf(name, sizeof name, "%.*s", (int)strlen(corpus_files[i].name) - 9,
-                       corpus_files[i].name);
+        (void)snprintf(name, sizeof name, "%.*s", (int)strlen(exchange_files[i].name) - 9,
+                       exchange_files[i].name);
         ExchangeProblem p = corpus(name);
         CHECK_EQ_INT(p.phases.len, 1);
         bool hands_on = check_memory(&p, strncmp(name, "siglip", 6) == 0, scratch);
