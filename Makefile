@@ -38,13 +38,15 @@ CXX_SOURCES := $(sort $(wildcard src/package/*.cpp))
 SCHEMAS := $(sort $(wildcard src/package/*.capnp))
 KERNELS := $(sort $(wildcard kernels/*.s kernels/*.inc))
 EXCHANGE_CORPUS := $(sort $(wildcard bench/exchange/*.exchange))
+PLACE_CORPUS := $(sort $(wildcard bench/place/minimalloc/*.csv))
 TEST_SOURCES := $(sort $(wildcard tests/*/test_*.c))
 
 MAIN_OBJECT := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/cli/main.c))
 SCHEMA_OBJECTS := $(patsubst src/package/%.capnp,$(BUILD)/gen/%.capnp.o,$(SCHEMAS))
 LIBRARY_OBJECTS := $(filter-out $(MAIN_OBJECT),$(C_SOURCES:%.c=$(BUILD)/%.o)) \
 	$(CXX_SOURCES:%.cpp=$(BUILD)/%.o) $(SCHEMA_OBJECTS) \
-	$(BUILD)/gen/kernels_embedded.o $(BUILD)/gen/exchange_embedded.o
+	$(BUILD)/gen/kernels_embedded.o $(BUILD)/gen/exchange_embedded.o \
+	$(BUILD)/gen/place_embedded.o
 TESTS := $(TEST_SOURCES:%.c=$(BUILD)/%)
 TOOLS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tools/*.c)))
 BENCHES := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard bench/*.c)))
@@ -98,6 +100,10 @@ $(BUILD)/gen/kernels_embedded.c: tools/embed.sh $(KERNELS)
 $(BUILD)/gen/exchange_embedded.c: tools/embed.sh $(EXCHANGE_CORPUS)
 	@mkdir -p $(@D)
 	tools/embed.sh cli/corpus.h CorpusFile exchange $(EXCHANGE_CORPUS) > $@
+
+$(BUILD)/gen/place_embedded.c: tools/embed.sh $(PLACE_CORPUS)
+	@mkdir -p $(@D)
+	tools/embed.sh cli/corpus.h CorpusFile place $(PLACE_CORPUS) > $@
 
 $(BUILD)/gen/%_embedded.o: $(BUILD)/gen/%_embedded.c $(BUILD)/flags
 	$(CC) $(CFLAGS_ALL) -MMD -MP -c $< -o $@

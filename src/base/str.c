@@ -199,6 +199,16 @@ uint64_t str_hash(Str s)
     return hash64_of(s.at, s.len, 0);
 }
 
+bool str_is_printable(Str s)
+{
+    for (isize i = 0; i < s.len; i++) {
+        if ((uint8_t)s.at[i] < 0x20 || s.at[i] == 0x7f) {
+            return false;
+        }
+    }
+    return true;
+}
+
 Str str_shown(Str s, Arena *arena)
 {
     enum { SHOWN_BYTES = 100 };

@@ -31,6 +31,8 @@ isize str_find(Str s, char c, isize from);
 Str str_copy(Str s, Arena *arena);
 /* printf into the arena; NUL-terminated behind its end. */
 Str str_format(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Without control characters, also without tabs; bytes from 0x80 on are text. */
+bool str_is_printable(Str s);
 /* Printable form of untrusted text, at most 100 bytes of it, NUL-terminated behind its end. */
 Str str_shown(Str s, Arena *arena);
 /* Whole string must be a number (decimal, 0x, optional sign); false if it is not or overflows. */

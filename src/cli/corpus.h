@@ -7,5 +7,5 @@ typedef struct CorpusFile {
     long length;
 } CorpusFile;
 
-extern const CorpusFile exchange_files[];
-extern const int exchange_file_count;
+extern const CorpusFile exchange_files[], place_files[];
+extern const int exchange_file_count, place_file_count;

@@ -13,6 +13,7 @@
 
 enum {
     PLACE_RANGES_MAX = 16,
+    PLACE_REQUESTS_MAX = 50 * 1000, /* of a file: first fit looks at pairs */
     PLACE_SUBSET_MAX = 14, /* requests of a certificate */
     PLACE_NODES = 200000,  /* of a search, when nothing else is asked for */
     PLACE_ALIGN_MAX = 1 << 20,
@@ -191,3 +192,6 @@ void place_problem_print(Writer *writer, const PlaceProblem *problem,
                          const PlaceSolution *solution);
 /* Any number of problems, one behind the other; every message names the line. */
 bool place_problem_parse(Str text, Arena *keep, PlaceProblemVec *out, Error *err);
+/* The CSV of google/minimalloc, with one range [0, capacity); every message names the line. */
+bool place_csv_parse(Str text, uint32_t capacity, Arena *keep, Arena scratch, PlaceProblem *out,
+                     Error *err);

@@ -20,7 +20,7 @@ typedef struct Field {
     bool is_hex;
 } Field;
 
-enum { FIELDS_MAX = 12, REQUESTS_MAX = 50 * 1000, PROBLEMS_MAX = 10000 };
+enum { FIELDS_MAX = 12, PROBLEMS_MAX = 10000 };
 
 typedef enum Form {
     FORM_PLACE = 0,
@@ -81,17 +81,17 @@ static const struct {
                        {"address", PLACE_NOWHERE, 0, UINT32_MAX - 1, true}}},
     [FORM_SEPARATE] = {"separate",
                        false,
-                       {{"a", REQUIRED, 0, REQUESTS_MAX, false},
-                        {"b", REQUIRED, 0, REQUESTS_MAX, false}}},
+                       {{"a", REQUIRED, 0, PLACE_REQUESTS_MAX, false},
+                        {"b", REQUIRED, 0, PLACE_REQUESTS_MAX, false}}},
     [FORM_WISH] = {"wish",
                    false,
-                   {{"a", REQUIRED, 0, REQUESTS_MAX, false},
-                    {"b", REQUIRED, 0, REQUESTS_MAX, false},
+                   {{"a", REQUIRED, 0, PLACE_REQUESTS_MAX, false},
+                    {"b", REQUIRED, 0, PLACE_REQUESTS_MAX, false},
                     {"weight", 1, 1, 1000 * 1000, false}}},
     [FORM_DONATE] = {"donate",
                      false,
-                     {{"from", REQUIRED, 0, REQUESTS_MAX, false},
-                      {"to", REQUIRED, 0, REQUESTS_MAX, false},
+                     {{"from", REQUIRED, 0, PLACE_REQUESTS_MAX, false},
+                      {"to", REQUIRED, 0, PLACE_REQUESTS_MAX, false},
                       {"offset", 0, 0, INT32_MAX, false}}},
 };
 
@@ -275,7 +275,7 @@ static bool add_request(Reader *reader, Arena *keep, PlaceProblem *out)
             return refuse(reader, "a sequence and its tail have less than 4 GiB");
         }
     }
-    if (out->requests.len == REQUESTS_MAX) {
+    if (out->requests.len == PLACE_REQUESTS_MAX) {
         return refuse(reader, "too many requests (50,000)");
     }
     *vec_push(&out->requests, keep) = request;
@@ -358,6 +358,9 @@ bool place_problem_parse(Str text, Arena *keep, PlaceProblemVec *out, Error *err
     while (text.len > 0) {
         Str line = str_trim(str_cut(&text, '\n'));
         (void)snprintf(reader.where, sizeof reader.where, "line %d", ++reader.line);
+        if (!str_is_printable(line)) {
+            return refuse(&reader, "expected printable text");
+        }
         if (line.len > 0 && line.at[0] != '#' && !read_line(&reader, line, keep, out)) {
             return false;
         }

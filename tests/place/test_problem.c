@@ -445,6 +445,8 @@ static void refuses_bad_text(void)
         {"place tile=1 x", "line 1", "end of the line, found \"x\""},
         {"place tile=1 tile=2", "line 1", "end of the line"},
         {"place\nsoup", "line 2", "expected place"},
+        {"place name=\033[2J", "line 1", "printable"},
+        {"place\nrange begin=1\tend=2", "line 2", "printable"},
         {"place\nrange begin=1", "line 2", "expected end=number"},
         {"place\nrange begin=2 end=1", "line 2", "begin <= end"},
         {"place limit=9\nrange begin=0 end=10", "line 2", "limit"},
