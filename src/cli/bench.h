@@ -33,6 +33,7 @@ typedef struct BenchCorpus {
 } BenchCorpus;
 
 int bench_exchange(int argc, char **argv);
+int bench_place(int argc, char **argv);
 
 /* Takes flags of BENCH_FLAGS and arguments (-1). */
 bool bench_take(BenchArgs *args, int flag, const char *value, Error *err);

@@ -142,7 +142,7 @@ typedef struct Kind {
 
 static const Kind kinds[] = {
     {"exchange", bench_exchange, "exchange phases: bounds, schedules, rows"},
-    {"place", NULL, NULL},
+    {"place", bench_place, "placement problems: addresses or a proof, each checked"},
     {"machine", NULL, NULL},
     {"kernels", NULL, NULL},
     {"compile", NULL, NULL},
@@ -162,7 +162,7 @@ static void print_kinds(void)
 
 int cmd_bench(int argc, char **argv)
 {
-    static const char expected[] = "exchange";
+    static const char expected[] = "exchange or place";
     const char *name = argc > 1 ? argv[1] : "";
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         print_kinds();

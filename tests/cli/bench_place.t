@@ -1,0 +1,105 @@
+# `bench place`: problems of files and of the corpus, forms of output, every verdict, the same for any number of threads.
+$ cd $T
+$ cat >small.place <<'EOF'
+> place limit=100 name=fits
+> range begin=0 end=100
+> request bytes=60 first=0 last=2 name=a
+> request bytes=40 align=4 first=1 last=3 name=b
+> place limit=100 name=peak
+> range begin=0 end=100
+> request bytes=60 first=0 last=2 name=a
+> request bytes=42 first=1 last=3 name=b
+> place name=too large
+> range begin=0 end=50
+> range begin=60 end=100
+> request bytes=30 first=0 last=2
+> request bytes=60 first=0 last=2
+> place name=nothing to place
+> EOF
+$ cat >window.place <<'EOF'
+> place
+> range begin=0 end=64 window=1
+> range begin=64 end=96
+> request bytes=33 first=3 last=4
+> EOF
+$ printf 'id,lower,upper,size\nb1,0,3,4\nb2,3,9,4\nb3,0,9,4\nb4,9,21,4\nb5,0,21,4\n' >in.12.csv
+$ plain() { sed 's/ *[0-9]* *[0-9]*\.[0-9]*$//; s/ | [0-9]* | [0-9.]* |$/ | n | s |/; s/, [0-9]* search nodes//; /^  solved/d'; }
+$ tessera bench place small.place in.12.csv minimalloc-D --capacity 986112 --nodes 1 -j1 | plain; echo ${PIPESTATUS[0]}
+$ tessera bench place in.12.csv -q --print | sed 's/ address=.*name/ address=A name/'
+$ tessera bench place in.12.csv -q --print >again; tessera bench place again -q | plain
+$ tessera bench place in.12.csv -q --capacity 11 --markdown | plain
+$ tessera bench place small.place -q --print | grep '#'
+$ tessera bench place window.place small.place --json -q >small.json; echo $?
+$ python3 -c 'import json
+> for p in json.load(open("small.json"))["problems"]: print(p["name"], p["verdict"], p["slack_percent"], p.get("certificate", {}).get("proof"))
+> t = json.load(open("small.json"))["total"]; print(t["problems"], t["placed"], t["impossible"], t["gave_up"], t["requests"])'
+$ for i in $(seq 25); do printf 'place\nrange begin=0 end=8\nrequest bytes=%d first=0 last=1\n' $((i % 10 + 1)); done >many
+$ tessera bench place many -q | plain
+$ tessera bench place many -q --json | grep -c '"name"'
+$ tessera bench place small.place -q >/dev/full; echo $?
+$ tessera bench place --list | sed -n '1p;$p;$='
+$ tessera bench place -q --json -j1 | sed 's/"host_[a-z_]*":[0-9.]*//g' >one
+$ tessera bench place -q --json -j2 | sed 's/"host_[a-z_]*":[0-9.]*//g' >two
+$ cmp one two && wc -l <one
+$ for form in "" --markdown --print; do
+>   for j in 1 2; do tessera bench place small.place many minimalloc-A -q $form -j$j | sed 's/[0-9]*\.[0-9]* |$//; s/ *[0-9]*\.[0-9]*$//; /^  solved/d' >out$j; done
+>   cmp out1 out2; awk 'length > 100 && !/^[|]/' out1
+> done
+--- exit 0
+1/3 small: placing
+2/3 in.12: placing
+3/3 minimalloc-D: placing
+                             live peak  available   slack                             search    host
+problem            requests      bytes      bytes       % verdict                      nodes       s
+small/0                   2        100        100    0.00 placed
+small/1                   2        102        100   -2.00 impossible (peak)
+  short by 2 bytes in step 1
+small/2                   2         90         90    0.00 impossible (1 request)
+  fits nowhere: request 1
+small/3                   0          0          0       - placed
+in.12                     5         12     986112  100.00 placed
+minimalloc-D            213     986112     986112    0.00 gave up
+~  no place for request \d+ \(\d+ bytes\); largest hole \d+ bytes
+all: 6 problems, 3 placed, 2 impossible, 1 gave up; 224 requests;
+1
+# in.12: placed
+place limit=0xc name=in.12
+range begin=0x0 end=0xc
+request bytes=4 first=0 last=3 address=A name=b1
+request bytes=4 first=3 last=9 address=A name=b2
+request bytes=4 first=0 last=9 address=A name=b3
+request bytes=4 first=9 last=21 address=A name=b4
+request bytes=4 first=0 last=21 address=A name=b5
+                             live peak  available   slack                             search    host
+problem            requests      bytes      bytes       % verdict                      nodes       s
+again                     5         12         12    0.00 placed
+all: 1 problem, 1 placed, 0 impossible, 0 gave up; 5 requests;
+| problem | requests | live peak bytes | available bytes | slack % | verdict | search nodes | host s |
+|---|---:|---:|---:|---:|---|---:|---:|
+| in.12 | 5 | 12 | 11 | -9.09 | impossible (peak) | n | s |
+
+in.12: short by 1 bytes in step 0
+all: 1 problem, 0 placed, 1 impossible, 0 gave up; 5 requests;
+# small/0: placed
+# small/1: impossible (peak)
+# small/2: impossible (1 request)
+# small/3: placed
+1
+window impossible -3.12 peak
+small/0 placed 0.0 None
+small/1 impossible -2.0 peak
+small/2 impossible 0.0 subset
+small/3 placed None None
+5 2 3 0 7
+                             live peak  available   slack                             search    host
+problem            requests      bytes      bytes       % verdict                      nodes       s
+many                     25        130        200   35.00 21 / 4 / 0
+a file of more than 20 problems: how many are placed / impossible / given up, and sums
+all: 25 problems, 21 placed, 4 impossible, 0 gave up; 25 requests;
+25
+tessera: standard output: cannot be written
+2
+minimalloc-A
+minimalloc-K
+11
+13
