@@ -28,7 +28,9 @@ typedef struct SearchItem {
     uint32_t address; /* given, or SEARCH_NOWHERE */
 } SearchItem;
 
-/* Items that touch no common element while both are alive. */
+/* Items that touch no common element while both are alive, tails included. An address has the unit of the last range that
+ * begins at or before it. Where the unit changes from one range to the next, the border is a multiple of both; otherwise
+ * elements that meet there count as one (then nothing wrong is found, but EXHAUSTED is no proof). */
 typedef struct SearchPair {
     int32_t a, b;
 } SearchPair;
