@@ -227,8 +227,13 @@ static bool run_problem(BenchRun *run, const char *item, Arena *keep, Arena scra
 /* --- output --------------------------------------------------------------------------------------------- */
 
 static const char *const kind_names[BOUND_KIND_COUNT] = {
-    [BOUND_NONE] = "-",      [BOUND_SEND] = "send",   [BOUND_RECEIVE] = "receive",
-    [BOUND_CHAIN] = "chain", [BOUND_ISSUE] = "issue", [BOUND_CLIQUE] = "clique",
+    [BOUND_NONE] = "-",
+    [BOUND_SEND] = "send",
+    [BOUND_RECEIVE] = "receive",
+    [BOUND_CHAIN] = "chain",
+    [BOUND_ISSUE] = "issue",
+    [BOUND_CLIQUE] = "clique",
+    [BOUND_MULTICAST] = "multicast",
 };
 
 static double ratio_of(int64_t horizon, int64_t bound)

@@ -10,7 +10,8 @@
  *   clique   per tile and memory group, the reads [t, t+m) and writes [first store, +m) of its bytes: two reads exclude each other
  *            as sends, two writes as receives, a read and a write by S7. Since reads keep 8 events and writes 5 + 8 away
  *            from each other, one change from reading to writing costs at least 8.
- * Chain (bounds_chain.c) raises heads and tails by S6 first. Issue: bounds_issue.c.
+ * Chain (bounds_chain.c) raises heads and tails by S6 first. Issue: bounds_issue.c. Messages that exclude
+ * each other in different lanes: bounds_multicast.c.
  *
  * A base switch is not in any bound: a row may serve its moving sources by patched words under base 0 instead.
  */
@@ -309,6 +310,8 @@ static ExchangeBound items_bound(const BoundPhase *phase, const BoundItemVec *it
         take_larger(&best, events, BOUND_CHAIN, tile.id);
         lanes_bound(phase, items, true, scratch, &best);
     }
+    events = multicast_bound(phase, items->at, items->len, best.events, scratch, &tile);
+    take_larger(&best, events, BOUND_MULTICAST, tile.id);
     return best;
 }
 

@@ -54,3 +54,6 @@ int64_t chain_apply(const BoundPhase *phase, BoundItem *items, isize count, Aren
 /* The busiest row that has to issue more than `least` events; 0 when no row has. */
 int64_t issue_bound(const BoundPhase *phase, const BoundItem *items, isize count, int64_t least,
                     Arena scratch, PhysTile *tile);
+/* The best clique of multicasts that is found; 0 when there is none that could give more than `least`. */
+int64_t multicast_bound(const BoundPhase *phase, const BoundItem *items, isize count, int64_t least,
+                        Arena scratch, PhysTile *tile);

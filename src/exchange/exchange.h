@@ -115,13 +115,14 @@ typedef enum BoundKind {
     BOUND_CHAIN,   /* forwarding: messages that wait for each other */
     BOUND_ISSUE,   /* a tile's row has more instructions than events */
     BOUND_CLIQUE,  /* messages that use one memory group of a tile: any two exclude each other */
+    BOUND_MULTICAST, /* messages of which any two have a lane in common, but not one lane all of them */
     BOUND_KIND_COUNT,
 } BoundKind;
 
 typedef struct ExchangeBound {
     Event events;
     BoundKind kind;
-    PhysTile tile; /* that binds; of a chain: one that it passes */
+    PhysTile tile; /* that binds; of a chain: one that it passes; of multicasts: one that sends */
 } ExchangeBound;
 
 /* Of one phase. `chosen` is for the widths of a schedule; the others for all transfers 32 bits wide, and for every transfer

@@ -4,7 +4,7 @@
 #include "test.h"
 #include <string.h>
 
-enum { MESSAGES_MAX = 4, VISITS_MAX = 400 * 1000 };
+enum { MESSAGES_MAX = 5, TINY_MAX = 4, VISITS_MAX = 400 * 1000 };
 
 static Arena keep, scratch;
 
@@ -320,7 +320,7 @@ static ExchangeProblem tiny_problem(uint64_t seed, Arena *arena)
 {
     ExchangeProblem p = {.row_bytes_max = 0x8000, .row_range = {SRAM_BASE, SRAM_BASE + 0x8000}};
     uint64_t next = 0;
-    const int count = 1 + draw(seed, &next, MESSAGES_MAX), flavour = draw(seed, &next, 4);
+    const int count = 1 + draw(seed, &next, TINY_MAX), flavour = draw(seed, &next, 4);
     const uint32_t into = flavour == 0 ? 0x80400 : 0x90000;
     for (int i = 0; i < count; i++) {
         const int words = flavour == 1 ? 1 : 1 + draw(seed, &next, 8);
@@ -410,10 +410,11 @@ static void no_schedule_beats_a_bound(void)
     }
     printf("%lld bounds, %lld searches given up, %lld bounds reached; send %lld receive %lld chain "
            "%lld issue %lld "
-           "clique %lld\n",
+           "clique %lld multicast %lld\n",
            (long long)tried, (long long)given_up, (long long)reached, (long long)kinds[BOUND_SEND],
            (long long)kinds[BOUND_RECEIVE], (long long)kinds[BOUND_CHAIN],
-           (long long)kinds[BOUND_ISSUE], (long long)kinds[BOUND_CLIQUE]);
+           (long long)kinds[BOUND_ISSUE], (long long)kinds[BOUND_CLIQUE],
+           (long long)kinds[BOUND_MULTICAST]);
     CHECK(reached * 2 > tried);
     CHECK(given_up * 8 < tried);
 }
@@ -552,6 +553,221 @@ static void phases_are_bounded_alone(void)
     }
 }
 
+/* --- multicasts that exclude each other ----------------------------------------------------------------------- */
+
+static Event horizon_of(const ExchangeProblem *problem, ExchangeWidth width, Arena arena,
+                        ExchangeBounds *bounds)
+{
+    ExchangeOptions options = {.threads = 1, .width = width};
+    Schedule schedule;
+    Error err = {0};
+    CHECK_OK(exchange_solve(problem, &options, &arena, scratch, &schedule, &err), err);
+    *bounds = schedule.bounds[0];
+    return schedule.horizon[0];
+}
+
+static void a_triangle_binds(void)
+{
+    /* L0, L2, ... L10 are rows 0 .. 5 of one column, side and lane: T(s,d) = 2 (R_s - R_d) - 29 and D(s,d) = 2 R_s + 24, as in
+     * 0->2, 2->0 and 32->0 of exchange.md 2.5. Any two of the three share one receiver, with the same skew everywhere. On a clock
+     * on which a message of row R begins at start + 2 R they are one lane. L6 (R = 3) begins when L2, one row up, can listen
+     * from event 1 on: T = -25, start 25; L8 for L4 25; L10 for L4 23; on the clock 31, 33, 33. Behind the end there, each has D + 5 =
+     * 2 R + 29, on the clock 29. */
+    const char *text =
+        HEAD "transfer source=L(6) address=0x80000 words=1000 to=L(0)@0x90000,L(2)@0x90000\n"
+             "transfer source=L(8) address=0x80000 words=1000 to=L(2)@0x92000,L(4)@0x90000\n"
+             "transfer source=L(10) address=0x80000 words=1000 to=L(4)@0x92000,L(0)@0x92000\n";
+    ExchangeBounds b = bounds_of(text);
+    CHECK_EQ_INT(b.receive_words_max, 2000);
+    CHECK_EQ_INT(b.ordinary.kind, BOUND_MULTICAST);
+    CHECK_EQ_INT(b.ordinary.events, 31 + 3 * 1000 + 29);
+    CHECK_EQ_INT(b.paired.events, b.ordinary.events); /* no whole pairs */
+    CHECK_EQ_INT(b.chosen.events, b.ordinary.events);
+    Arena arena = keep;
+    ExchangeProblem problem;
+    Error err = {0};
+    CHECK_OK(exchange_parse(str_of(text), &arena, &problem, &err), err);
+    CHECK_EQ_INT(horizon_of(&problem, EXCHANGE_WIDTH_AUTO, arena, &b), 31 + 3 * 1000 + 29);
+    CHECK_EQ_INT(b.chosen.kind, BOUND_MULTICAST);
+}
+
+static void a_triangle_pays_its_skew(void)
+{
+    /* L736 is 7 folded columns away from L0 and L2, in the other half (exchange.md 2.5); L738 is one row behind it. By 2.4:
+     *
+     *   first   L4    T to L0 = 4 - 29 = -25      to L736 = 16 - 8 - 28 + 2 * 2 + 47 - 31 = 0
+     *   second  L738  to L736 = 8 + 28 + 1 - 8 - 28 + 2 + 1 - 31 = -27    to L2 = 8 + 28 + 16 + 47 - 31 = 68
+     *   third   L6    to L2 = 4 - 29 = -25        to L0 = 6 - 29 = -23
+     *
+     * The second comes to L736 27 earlier than the first, to L2 93 later than the third, and the first to L0 2 earlier than the
+     * third: on no clock are they one lane, but it is enough that one of them is shorter by 27 + 93 + 2 = 122. Third, second, first:
+     * starts 25, 25 + 1000 - 93, 25 + 2000 - 93 - 27; the last ends with D(4,736) + 5 = 58. */
+    ExchangeBounds b = bounds_of(HEAD "transfer source=L(4) address=0x80000 words=1000 "
+                                      "to=L(0)@0x90000,L(736)@0x90000\n"
+                                      "transfer source=L(738) address=0x80000 words=1000 "
+                                      "to=L(736)@0x92000,L(2)@0x90000\n"
+                                      "transfer source=L(6) address=0x80000 words=1000 "
+                                      "to=L(2)@0x92000,L(0)@0x92000\n");
+    CHECK_EQ_INT(b.receive_words_max, 2000);
+    CHECK_EQ_INT(b.ordinary.kind, BOUND_MULTICAST);
+    CHECK(b.ordinary.events >= 3 * 1000 - 122);
+    CHECK(b.ordinary.events <= 25 + 3 * 1000 - 93 - 27 + 58);
+}
+
+static void short_multicasts_pass_each_other(void)
+{
+    /* L4 and L738 to L736 and L2, T as above and T(4,2) = 2 - 29 = -27. With 10 words each, L738 is first at L736 and L4 first at L2,
+     * both starting at 27: being together in two lanes says nothing then. The last word takes D(738,2) = 68 + 53 + 2 and its row 5. */
+    const char *text = HEAD "transfer source=L(4) address=0x80000 words=10 "
+                            "to=L(736)@0x90000,L(2)@0x90000\n"
+                            "transfer source=L(738) address=0x80000 words=10 "
+                            "to=L(736)@0x92000,L(2)@0x92000\n";
+    Arena arena = keep;
+    ExchangeProblem problem;
+    ExchangeBounds b;
+    Error err = {0};
+    CHECK_OK(exchange_parse(str_of(text), &arena, &problem, &err), err);
+    CHECK_EQ_INT(horizon_of(&problem, EXCHANGE_WIDTH_ORDINARY, arena, &b), 27 + 10 + 123 + 5);
+    CHECK_EQ_INT(b.ordinary.events, 27 + 10 + 123 + 5);
+}
+
+/* Multicasts of `words` to twice as many words within a few tiles, or within a few pairs of them. */
+static ExchangeProblem long_problem(uint64_t seed, int words, int count, int pool,
+                                    bool is_whole_pair, Arena *arena)
+{
+    ExchangeProblem p = {.row_bytes_max = 0x8000, .row_range = {SRAM_BASE, SRAM_BASE + 0x8000}};
+    uint64_t next = 0;
+    for (int i = 0; i < count; i++) {
+        ExchangeTransfer t = {.source = phys_of((Tile){(uint16_t)draw(seed, &next, CHIP_TILES)}),
+                              .address = 0x80000,
+                              .words = (uint32_t)(words + 2 * draw(seed, &next, words / 2 + 1)),
+                              .receiver_first = (int32_t)p.receivers.len};
+        for (int k = 0; k < pool; k++) {
+            PhysTile to =
+                phys_of((Tile){(uint16_t)random_below(seed + 1, (uint64_t)k, CHIP_TILES)});
+            for (int member = 0; member < (is_whole_pair ? 2 : 1); member++) {
+                bool is_wanted = random_below(seed + 2, (uint64_t)(i * pool + k), 2) == 0;
+                bool is_near = to.id == t.source.id || partner_of(to).id == t.source.id;
+                bool is_new = true;
+                for (isize n = t.receiver_first; n < p.receivers.len; n++) {
+                    is_new = is_new && p.receivers.at[n].tile.id != to.id;
+                }
+                if (is_wanted && is_new && !is_near) {
+                    *vec_push(&p.receivers, arena) =
+                        (ExchangeReceiver){to, 0x90000 + 0x1300 * (uint32_t)i};
+                    t.receiver_count++;
+                }
+                to = partner_of(to);
+            }
+        }
+        if (t.receiver_count > 0) {
+            *vec_push(&p.transfers, arena) = t;
+        }
+    }
+    *vec_push(&p.phases, arena) = (ExchangePhase){.transfer_count = (int32_t)p.transfers.len};
+    return p;
+}
+
+/* Earliest start of message i behind the placed one k. */
+static Event start_behind(Try *try, int i, int k)
+{
+    const uint16_t s = transfer(try, i)->source.id, other = transfer(try, k)->source.id;
+    const bool is_lent = (try->is_paired[i] || try->is_paired[k]) && (s ^ 2) == other;
+    Event start = s == other || is_lent ? try->start[k] + items(try, k) : 0;
+    try->start[i] = 0;
+    for (int m = 0; m < transfer(try, i)->receiver_count; m++) {
+        for (int n = 0; n < transfer(try, k)->receiver_count; n++) {
+            PhysTile d = receiver(try, i, m)->tile;
+            if (d.id == receiver(try, k, n)->tile.id) {
+                Event least = source_event(try, k, d) + items(try, k) - source_event(try, i, d);
+                start = least > start ? least : start;
+            }
+        }
+    }
+    return start;
+}
+
+/* Shortest horizon by S1 and S2 alone, of messages with more items than any two T differ by: in one of the orders each message begins as soon as those before it allow. `placed`: bits. */
+static Event shortest(Try *try, int placed, int *order, int depth, Event end)
+{
+    Event best = depth == try->count ? end : INT32_MAX;
+    for (int i = 0; i < try->count; i++) {
+        if ((placed >> i & 1) == 0) {
+            Event start = 0;
+            for (int k = 0; k < depth; k++) {
+                Event least = start_behind(try, i, order[k]);
+                start = least > start ? least : start;
+            }
+            try->start[i] = 0;
+            for (int k = 0; k < transfer(try, i)->receiver_count; k++) {
+                Event release = 1 - source_event(try, i, receiver(try, i, k)->tile);
+                start = release > start ? release : start;
+            }
+            try->start[i] = start;
+            order[depth] = i;
+            Event last = row_end(try, i) > end ? row_end(try, i) : end;
+            Event found = shortest(try, placed | 1 << i, order, depth + 1, last);
+            best = found < best ? found : best;
+        }
+    }
+    return best;
+}
+
+static void no_order_of_multicasts_beats_a_bound(void)
+{
+    uint64_t seed = test_seed(12);
+    int64_t multicast = 0, reached = 0, short_events = 0;
+    enum { ROUNDS = 2000 };
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        Arena arena = keep;
+        ExchangeProblem p = long_problem(seed + 10 * round, 600, 5, 4, round % 2 == 0, &arena);
+        Try try = {.problem = &p, .count = (int)p.transfers.len};
+        ExchangeMessageVec messages = {0};
+        for (int i = 0; i < try.count; i++) {
+            const ExchangeTransfer *t = transfer(&try, i);
+            try.is_paired[i] =
+                transfer_may_pair(&p, t) && random_below(seed + round, (uint64_t)i, 2) == 0;
+            *vec_push(&messages, &arena) = (ExchangeMessage){i, 0, t->words, 0, try.is_paired[i]};
+        }
+        ExchangeBounds bounds = {0};
+        exchange_bounds(&p, &messages, 1, scratch, &bounds);
+        int order[MESSAGES_MAX];
+        Event least = try.count > 0 ? shortest(&try, 0, order, 0, 0) : 0;
+        if (bounds.chosen.events > least) {
+            fprintf(stderr, "seed %llu: bound %d, but an order ends at %d\n",
+                    (unsigned long long)(seed + 10 * round), bounds.chosen.events, least);
+        }
+        CHECK(bounds.chosen.events <= least);
+        multicast += bounds.chosen.kind == BOUND_MULTICAST;
+        reached += bounds.chosen.kind == BOUND_MULTICAST && bounds.chosen.events == least;
+        short_events += bounds.chosen.kind == BOUND_MULTICAST ? least - bounds.chosen.events : 0;
+    }
+    printf("%lld of %d bounds by multicasts, %lld of them reached, short by %lld events in all\n",
+           (long long)multicast, ROUNDS, (long long)reached, (long long)short_events);
+    CHECK(multicast * 20 > ROUNDS);
+}
+
+static void no_schedule_beats_a_multicast_bound(void)
+{
+    uint64_t seed = test_seed(13);
+    int64_t multicast = 0;
+    enum { ROUNDS = 150 };
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        Arena arena = keep;
+        ExchangeProblem p =
+            long_problem(seed + 10 * round, round % 3 == 0 ? 60 : 600, 3 + (int)(round % 14),
+                         4 + (int)(round % 5), round % 2 == 0, &arena);
+        ExchangeBounds bounds;
+        Event horizon = horizon_of(&p, EXCHANGE_WIDTH_ORDINARY, arena, &bounds);
+        CHECK(bounds.ordinary.events <= horizon);
+        multicast += bounds.ordinary.kind == BOUND_MULTICAST;
+        horizon = horizon_of(&p, EXCHANGE_WIDTH_AUTO, arena, &bounds);
+        CHECK(bounds.chosen.events <= horizon);
+    }
+    printf("%lld of %d bounds by multicasts\n", (long long)multicast, ROUNDS);
+    CHECK(multicast > 0);
+}
+
 static void setup(void)
 {
     keep = arena_create((isize)1 << 31);
@@ -559,4 +775,7 @@ static void setup(void)
 }
 
 TEST_MAIN(setup, a_sender_binds, a_receiver_binds, a_chain_binds, a_moving_source_is_followed,
-          issuing_binds, a_memory_group_binds, phases_are_bounded_alone, no_schedule_beats_a_bound)
+          issuing_binds, a_memory_group_binds, phases_are_bounded_alone, a_triangle_binds,
+          a_triangle_pays_its_skew, short_multicasts_pass_each_other,
+          no_order_of_multicasts_beats_a_bound, no_schedule_beats_a_multicast_bound,
+          no_schedule_beats_a_bound)
