@@ -195,3 +195,15 @@ bool place_problem_parse(Str text, Arena *keep, PlaceProblemVec *out, Error *err
 /* The CSV of google/minimalloc, with one range [0, capacity); every message names the line. */
 bool place_csv_parse(Str text, uint32_t capacity, Arena *keep, Arena scratch, PlaceProblem *out,
                      Error *err);
+
+/* --- generated problems ---------------------------------------------------------------------------------------------- */
+
+/* One tile that has a placement by construction, with few bytes to spare (generate.c): its ranges are full but for
+ * `slack_permille` of their bytes times steps. `witness` (may be NULL) becomes that placement. */
+void place_generate_witness(uint64_t seed, int slack_permille, Arena *keep, Arena scratch,
+                            PlaceProblem *out, PlaceSolution *witness);
+/* One tile that has none, of a kind that seed modulo PLACE_IMPOSSIBLE_KINDS says (generate_impossible.c). `certificate` (may be
+ * NULL) becomes its proof. */
+enum { PLACE_IMPOSSIBLE_KINDS = 8 };
+void place_generate_impossible(uint64_t seed, Arena *keep, PlaceProblem *out,
+                               PlaceCertificate *certificate);
