@@ -1,7 +1,8 @@
 /* Problems without a placement, each for one known reason among harmless requests, 15 to 60 of them in random order.
  *
  * The core is alive within steps 40..60, harmless requests (8 bytes to 8 KiB, at most a 32nd of the smaller range) before and
- * behind it; in kinds 2..7 the proof is the core, in kinds 0 and 1 a peak. R0 = 147,456 and R1 = 424,880 bytes are the ranges of generated_tile.
+ * behind it; in kinds 2..7 the proof is the core, in kinds 0 and 1 a peak. R0 = 147,456 and R1 = 424,880 bytes are the ranges of
+ * generated_tile.
  *
  *   0 peak        12..25 requests alive in one step come to R0 + R1 + 8..64 bytes
  *   1 peak        8..16 interleaved requests alive in one step come to R1 + 8..64 bytes
@@ -11,9 +12,9 @@
  *                 of which the range has 13; bytes in the first eighth of the last pair, so that R1 has room for the sum
  *   4 separation  three requests with alignments 2^(3 + random(12)) and two or three separations in 4..24 KiB below and 4..48 KiB
  *                 above the boundary; that they fit without the separations, and not with them, is tried
- *   5 time        6..10 interleaved requests of 1..5 units whose live sum is at most W = 6..10 units in each of 5..8 steps, and
- *                 that yet do not fit in W units, found by trial; then unit = R1 / W, down to a multiple of 8. Addresses of a
- *                 placement pushed down are sums of units, so nothing fits above W of them
+ *   5 time        6..10 interleaved requests of 1..5 units whose live sum is at most W = 6..10 units in each of 5..8 steps, at
+ *                 W in all but two, and that yet do not fit in W units, found by trial; then unit = R1 / W, down to a multiple
+ *                 of 8. Addresses of a placement pushed down are sums of units, so nothing fits above W of them
  *   6 given       2..5 small requests with given addresses, and one that is 8..64 bytes larger than any hole
  *   7 sequence    two sequences of 27 members with blocks larger than R0, R1 + 8..4,000 bytes together
  */
@@ -177,8 +178,9 @@ static void make_separation(Maker *m)
     ASSERT(!"a trial succeeds");
 }
 
-/* A small problem in units: as many requests of one step or more as keep the live sum at `units`. */
-static void add_small(PlaceProblem *small, Maker *m, int32_t units, int32_t steps, int64_t count)
+/* A small problem in units, `count` requests whose live sum is at most `units`; false when too few steps are full for it to be of
+ * interest. */
+static bool add_small(PlaceProblem *small, Maker *m, int32_t units, int32_t steps, int64_t count)
 {
     int32_t live[8] = {0};
     small->requests.len = 0;
@@ -198,6 +200,11 @@ static void add_small(PlaceProblem *small, Maker *m, int32_t units, int32_t step
             r->align = 1;
         }
     }
+    int32_t full = 0;
+    for (int32_t step = 0; step < steps; step++) {
+        full += live[step] == units;
+    }
+    return small->requests.len == count && full >= steps - 2;
 }
 
 static void make_time(Maker *m)
@@ -206,8 +213,7 @@ static void make_time(Maker *m)
     for (int trial = 0; trial < TRIALS_MAX; trial++) {
         int32_t units = (int32_t)roll(&m->dice, 6, 10), steps = (int32_t)roll(&m->dice, 5, 8);
         small.ranges[1].end = small.ranges[1].begin + (uint32_t)units;
-        add_small(&small, m, units, steps, roll(&m->dice, 6, 10));
-        if (!is_proven(&small)) {
+        if (!add_small(&small, m, units, steps, roll(&m->dice, 6, 10)) || !is_proven(&small)) {
             continue;
         }
         int64_t unit = REGION1_BYTES / units / 8 * 8;
