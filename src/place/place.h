@@ -207,3 +207,5 @@ void place_generate_witness(uint64_t seed, int slack_permille, Arena *keep, Aren
 enum { PLACE_IMPOSSIBLE_KINDS = 8 };
 void place_generate_impossible(uint64_t seed, Arena *keep, PlaceProblem *out,
                                PlaceCertificate *certificate);
+/* Logical tile of the whole SigLIP So400m, batch one, as compiler-design.md describes it (generate_model.c). */
+void place_generate_model(Tile tile, Arena *keep, PlaceProblem *out);

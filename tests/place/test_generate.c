@@ -150,10 +150,132 @@ static void hides_the_reason(void)
     }
 }
 
+static const PlaceRequest *find(const PlaceProblem *problem, const char *name)
+{
+    for (isize i = 0; i < problem->requests.len; i++) {
+        if (str_equal(problem->requests.at[i].name, str_of(name))) {
+            return &problem->requests.at[i];
+        }
+    }
+    return NULL;
+}
+
+static int64_t live_peak(const PlaceProblem *problem)
+{
+    int64_t peak = 0;
+    for (int32_t step = 0; step < 200; step++) {
+        int64_t live = 0;
+        for (isize i = 0; i < problem->requests.len; i++) {
+            const PlaceRequest *r = &problem->requests.at[i];
+            live += r->first <= step && step < r->last ? place_extent(r, true) : 0;
+        }
+        peak = max_i64(peak, live);
+    }
+    return peak;
+}
+
+static void models_the_tiles(void)
+{
+    static const int32_t halves[] = {2624, 2560, 2528, 1312, 1280, 1264};
+    static const int32_t tiles[] = {535, 321, 107, 275, 165, 55}; /* compiler-design.md 15 */
+    int32_t found[6] = {0}, homes[2] = {0}, placed = 0, most = 0, least = INT32_MAX;
+    int64_t peak_least = INT64_MAX, peak_most = 0, pairs = 0;
+    for (int32_t id = 0; id < 1472; id++) {
+        Arena arena = keep;
+        PlaceProblem problem, again;
+        PlaceSolution solution;
+        PlaceVerdict verdict;
+        PlaceOptions options = {.nodes_max = 1};
+        Error err = {0};
+        place_generate_model((Tile){(uint16_t)id}, &arena, &problem);
+        if (id % 100 == 0) {
+            place_generate_model((Tile){(uint16_t)id}, &arena, &again);
+            CHECK(are_equal(&problem, &again));
+        }
+        const PlaceRequest *sum = find(&problem, "up.sum"), *home = find(&problem, "w_qkv");
+        for (int i = 0; i < 6; i++) {
+            found[i] += sum != NULL && sum->bytes == 2 * (uint32_t)halves[i];
+        }
+        if (home != NULL) {
+            CHECK_EQ_INT(place_extent(home, true), 82944);
+            homes[0]++;
+        }
+        home = find(&problem, "w_o");
+        if (home != NULL) {
+            CHECK_EQ_INT(place_extent(home, true), 27648);
+            homes[1]++;
+        }
+        int64_t peak = live_peak(&problem);
+        peak_least = min_i64(peak_least, peak);
+        peak_most = max_i64(peak_most, peak);
+        most = problem.requests.len > most ? (int32_t)problem.requests.len : most;
+        least = problem.requests.len < least ? (int32_t)problem.requests.len : least;
+        pairs += problem.pairs.len;
+        bool is_placed = place_problem_solve(&problem, &options, &arena, scratch, &solution,
+                                             &verdict) == PLACE_PLACED;
+        CHECK(verdict.outcome != PLACE_IMPOSSIBLE);
+        if (is_placed) {
+            CHECK_OK(place_problem_check(&problem, &solution, scratch, &err), err);
+        }
+        placed += is_placed;
+    }
+    for (int i = 0; i < 6; i++) {
+        CHECK_EQ_INT(found[i], tiles[i]);
+    }
+    CHECK_EQ_INT(homes[0], 1296);
+    CHECK_EQ_INT(homes[1], 1296);
+    fprintf(stderr,
+            "model: %d of 1472 tiles placed, %d..%d requests, live peaks %lld..%lld bytes, %lld "
+            "pairs\n",
+            placed, least, most, (long long)peak_least, (long long)peak_most, (long long)pairs);
+    CHECK_EQ_INT(peak_least, 236696); /* as generate_model.c states */
+    CHECK_EQ_INT(peak_most, 394392);
+    CHECK_EQ_INT(least, 22);
+    CHECK_EQ_INT(most, 240);
+    CHECK(placed >= 1400);
+}
+
+/* Sizes that compiler-design.md states (1.2, 3.4). */
+static void models_stated_sizes(void)
+{
+    static const struct {
+        const char *name;
+        uint32_t bytes;
+    } sizes[] = {
+        {"qkv.left", 244 * 128},
+        {"qkv.weights", 128 * 64},
+        {"output.left", 146 * 96},
+        {"output.weights", 96 * 48},
+        {"up.left", 15744},
+        {"up.weights", 30720},
+        {"up.partial", 26240},
+        {"down.left", 122 * 160},
+        {"down.weights", 160 * 128},
+        {"queries.left", 81 * 80 * 2},
+        {"keys.right", 80 * 80 * 2},
+        {"scores", 12960},
+        {"softmax.rows", 8 * 768 * 2},
+        {"probabilities.left", 57 * 128},
+        {"values.right", 128 * 80},
+        {"x", 2304},
+        {"gelu.rows", 4304},
+    };
+    Arena arena = keep;
+    PlaceProblem problem;
+    place_generate_model((Tile){0}, &arena, &problem);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const PlaceRequest *r = find(&problem, sizes[i].name);
+        CHECK(r != NULL);
+        CHECK_EQ_INT(r->bytes, sizes[i].bytes);
+    }
+    CHECK(find(&problem, "up.partial")->is_interleaved);
+}
+
 static void setup(void)
 {
     keep = arena_create((isize)1 << 28);
     scratch = arena_create((isize)1 << 28);
 }
 
-TEST_MAIN(setup, hides_witnesses, certifies_the_impossible, hides_the_reason)
+TEST_MAIN(setup, models_stated_sizes, models_the_tiles, hides_witnesses, certifies_the_impossible,
+          hides_the_reason)
