@@ -3,6 +3,8 @@
 #include "place/tile.h"
 #include <string.h>
 
+enum { ITEMS_MAX = 5000 }; /* the search looks at pairs of items */
+
 /* Interleaved ranges lie behind the others, as the search has one place from which sequences have their second stride. */
 static bool is_ordered(const PlaceProblem *problem)
 {
@@ -44,6 +46,10 @@ PlaceOutcome place_exact(const PlaceProblem *problem, int64_t nodes_max, Arena s
                          uint32_t *address, int64_t *nodes)
 {
     int32_t count = (int32_t)problem->requests.len;
+    *nodes = 0;
+    if (!is_ordered(problem) || problem->range_count == 0 || count > ITEMS_MAX) {
+        return PLACE_GAVE_UP;
+    }
     SearchProblem *search = arena_new(&scratch, SearchProblem);
     *search = (SearchProblem){.range_count = problem->range_count,
                               .high_first = problem->range_count,
@@ -64,10 +70,6 @@ PlaceOutcome place_exact(const PlaceProblem *problem, int64_t nodes_max, Arena s
     search->pair_count = has_elements || !knows_pairs(problem) ? search->pair_count : 0;
     for (isize i = 0; i < search->pair_count; i++) {
         search->pairs[i] = (SearchPair){problem->pairs.at[i].a, problem->pairs.at[i].b};
-    }
-    *nodes = 0;
-    if (!is_ordered(problem) || problem->range_count == 0) {
-        return PLACE_GAVE_UP;
     }
     Arena keep = arena_split(&scratch, (scratch.end - scratch.at) / 4);
     SearchResult result = place_search(search, nodes_max, &keep, scratch);

@@ -11,8 +11,8 @@
  *             can pay, so that the sum over all is s permille whatever the sizes
  *   align     the largest of 8..64 that the address has, or half of the times any smaller one
  *   tail      8 * random(8) bytes, every third request
- *   sequence  one of six that are large enough: n = 2..27 members, stride = up(up(bytes / n), 8), which leaves the last member the
- *             rest; the stride of the other ranges is the same or up to 32 bytes more
+ *   sequence  one of six that are large enough: n = 2..27 members, stride = up(bytes / n, align), which leaves the last member the
+ *             rest; the stride of the other ranges is 0..4 times align more
  *   class     interleaved: one of four that lie in region 1; window: all that lie in it, and one of six others
  *   pairs     R / 2 at most, two requests alive together at random whose elements, tails included, are not the same
  */
@@ -168,14 +168,15 @@ static const PlaceRange *range_at(const PlaceProblem *problem, int64_t address)
 static void make_sequence(PlaceRequest *r, const PlaceRange *range, Dice *dice)
 {
     int64_t count = roll(dice, 2, MEMBERS_MAX), bytes = r->bytes;
-    if (bytes < count * (LEAST_BYTES + 8 * count)) { /* so that the last one has LEAST_BYTES */
+    if (bytes <
+        count * (LEAST_BYTES + r->align * count)) { /* so that the last one has LEAST_BYTES */
         return;
     }
-    uint32_t stride = (uint32_t)align_up((bytes + count - 1) / count, 8);
+    uint32_t stride = (uint32_t)align_up((bytes + count - 1) / count, r->align);
     r->count = (int32_t)count;
     r->bytes -= (uint32_t)(count - 1) * stride;
     r->stride[range->is_interleaved] = stride;
-    r->stride[!range->is_interleaved] = stride + 8 * (uint32_t)roll(dice, 0, 4);
+    r->stride[!range->is_interleaved] = stride + r->align * (uint32_t)roll(dice, 0, 4);
 }
 
 static void add_rectangle(PlaceProblem *problem, const Rectangle *r, int64_t bytes, Dice *dice,

@@ -114,7 +114,8 @@ static bool has_partition(const int64_t *bytes, int64_t count)
 static void make_boundary(Maker *m)
 {
     int64_t bytes[7], count = roll(&m->dice, 4, 7);
-    for (int trial = 0; trial < TRIALS_MAX; trial++) {
+    for (int trial = 0;; trial++) {
+        ASSERT(trial < TRIALS_MAX);
         int64_t left = (REGION0_BYTES + REGION1_BYTES - roll(&m->dice, 64, 3000)) / 8 * 8;
         for (int64_t i = 0; i < count; i++) {
             int64_t mean = left / (count - i) / 8;
@@ -130,7 +131,6 @@ static void make_boundary(Maker *m)
         m->certificate = subset_of_all(m->problem);
         return;
     }
-    ASSERT(!"a trial succeeds");
 }
 
 static void make_elements(Maker *m)
@@ -151,7 +151,8 @@ static void make_elements(Maker *m)
 static void make_separation(Maker *m)
 {
     PlaceProblem *p = m->problem;
-    for (int trial = 0; trial < TRIALS_MAX; trial++) {
+    for (int trial = 0;; trial++) {
+        ASSERT(trial < TRIALS_MAX);
         p->requests.len = p->pairs.len = 0;
         int64_t low = 64 * roll(&m->dice, 64, 384), high = 64 * roll(&m->dice, 64, 768), sum = 0;
         p->ranges[0].begin = (uint32_t)(SRAM_REGION1 - low);
@@ -175,7 +176,6 @@ static void make_separation(Maker *m)
             return;
         }
     }
-    ASSERT(!"a trial succeeds");
 }
 
 /* A small problem in units, `count` requests whose live sum is at most `units`; false when too few steps are full for it to be of
@@ -210,7 +210,8 @@ static bool add_small(PlaceProblem *small, Maker *m, int32_t units, int32_t step
 static void make_time(Maker *m)
 {
     PlaceProblem small = *m->problem;
-    for (int trial = 0; trial < TRIALS_MAX; trial++) {
+    for (int trial = 0;; trial++) {
+        ASSERT(trial < TRIALS_MAX);
         int32_t units = (int32_t)roll(&m->dice, 6, 10), steps = (int32_t)roll(&m->dice, 5, 8);
         small.ranges[1].end = small.ranges[1].begin + (uint32_t)units;
         if (!add_small(&small, m, units, steps, roll(&m->dice, 6, 10)) || !is_proven(&small)) {
@@ -228,7 +229,6 @@ static void make_time(Maker *m)
         m->certificate = subset_of_all(m->problem);
         return;
     }
-    ASSERT(!"a trial succeeds");
 }
 
 static void make_given(Maker *m)

@@ -271,6 +271,28 @@ static void models_stated_sizes(void)
     CHECK(find(&problem, "up.partial")->is_interleaved);
 }
 
+static void keeps_its_text_form(void)
+{
+    for (int i = 0; i < 48; i++) {
+        Arena arena = keep;
+        PlaceProblem problem;
+        Error err = {0};
+        PlaceProblemVec parsed = {0};
+        if (i % 3 == 0) {
+            place_generate_witness((uint64_t)i / 3, 5, &arena, scratch, &problem, NULL);
+        } else if (i % 3 == 1) {
+            place_generate_impossible((uint64_t)i / 3, &arena, &problem, NULL);
+        } else {
+            place_generate_model((Tile){(uint16_t)(i * 30)}, &arena, &problem);
+        }
+        Writer writer = writer_buffer(&arena);
+        place_problem_print(&writer, &problem, NULL);
+        CHECK_OK(place_problem_parse(writer_text(&writer), &arena, &parsed, &err), err);
+        CHECK_EQ_INT(parsed.len, 1);
+        CHECK(are_equal(&parsed.at[0], &problem));
+    }
+}
+
 static void setup(void)
 {
     keep = arena_create((isize)1 << 28);
@@ -278,4 +300,4 @@ static void setup(void)
 }
 
 TEST_MAIN(setup, models_stated_sizes, models_the_tiles, hides_witnesses, certifies_the_impossible,
-          hides_the_reason)
+          hides_the_reason, keeps_its_text_form)
