@@ -57,8 +57,8 @@ static bool read_number(Reader *reader, int field, Str text, int64_t *out)
 /* A name that was not there before. */
 static bool read_id(Reader *reader, Str id)
 {
-    if (id.len == 0) {
-        return refuse(reader, "an id", id);
+    if (id.len == 0 || str_trim(id).len != id.len) { /* the text form could not keep them */
+        return refuse(reader, "an id without spaces around it", id);
     }
     uint32_t *line = str_map_put(&reader->lines, id, reader->scratch);
     if (*line > 0) {

@@ -78,6 +78,7 @@ static const struct {
     {S(HEADER "1,0,3,4,5\n"), "line 2", "four fields"},
     {S(HEADER "1;0;3;4\n"), "line 2", "four fields"},
     {S(HEADER ",0,3,4\n"), "line 2", "an id"},
+    {S(HEADER "1 ,0,3,4\n"), "line 2", "spaces around"},
     {S(HEADER "\"1\",0,3,4\n"), "line 2", "quotes"},
     {S(HEADER "1,0,3,4\n1,3,5,4\n"), "line 3", "also in line 2"},
     {S(HEADER "1,3,3,4\n"), "line 2", "lower < upper"},
