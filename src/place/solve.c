@@ -21,13 +21,14 @@ static void prove_peak(const PlaceProblem *problem, PlaceVerdict *verdict, Arena
         int32_t step;
         int64_t peak = live_peak_of(problem, is_interleaved, is_windowless, &step, scratch);
         int64_t room = room_of(problem, is_interleaved, is_windowless);
-        if (kind == 0 || peak - room > max_i64(verdict->short_bytes, 0)) {
-            verdict->available_bytes = room;
-            verdict->live_peak_bytes = peak;
-            verdict->peak_step = step;
-            verdict->short_bytes = peak - room;
+        if (kind > 0 && peak - room <= max_i64(verdict->short_bytes, 0)) {
+            continue;
         }
-        if (verdict->short_bytes > 0 && peak - room == verdict->short_bytes) {
+        verdict->available_bytes = room;
+        verdict->live_peak_bytes = peak;
+        verdict->peak_step = step;
+        verdict->short_bytes = peak - room;
+        if (peak > room) {
             verdict->certificate = (PlaceCertificate){.proof = PROOF_PEAK,
                                                       .step = step,
                                                       .is_interleaved = is_interleaved,

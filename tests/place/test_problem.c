@@ -136,6 +136,7 @@ static void proves_what_cannot_fit(void)
     CHECK_EQ_INT(verdict.peak_step, 9);
     CHECK_EQ_INT(verdict.short_bytes, 8);
     CHECK_EQ_INT(verdict.live_peak_bytes, room + 8);
+    CHECK(!verdict.certificate.is_interleaved && !verdict.certificate.is_windowless);
     CHECK_EQ_INT(verdict.available_bytes, room);
 
     problem = empty_problem(); /* interleaved: only region 1 counts */
