@@ -125,20 +125,23 @@ static int32_t request_of(const TileProblem *tile, int32_t buffer)
     return tile->members[low].request;
 }
 
+PlaceProblem tile_problem_empty(int32_t tile, uint32_t data_begin)
+{
+    return (PlaceProblem){
+        .tile = tile,
+        .ranges = {{.begin = data_begin, .end = SRAM_REGION1, .element_bytes = ELEMENT_BYTES},
+                   {.begin = SRAM_REGION1,
+                    .end = SRAM_IMAGE_END,
+                    .element_bytes = 2 * ELEMENT_BYTES,
+                    .is_interleaved = true}},
+        .range_count = 2,
+        .limit = SRAM_END};
+}
+
 TileProblem tile_problem_build(const Work *work, const TileIndex *index, Tile id, Arena *keep)
 {
-
     int32_t begin = index->buffer_first[id.id], end = index->buffer_first[id.id + 1];
-    TileProblem tile = {.problem = {.tile = id.id,
-                                    .ranges = {{.begin = SRAM_BASE + work->support_bytes,
-                                                .end = SRAM_REGION1,
-                                                .element_bytes = ELEMENT_BYTES},
-                                               {.begin = SRAM_REGION1,
-                                                .end = SRAM_IMAGE_END,
-                                                .element_bytes = 2 * ELEMENT_BYTES,
-                                                .is_interleaved = true}},
-                                    .range_count = 2,
-                                    .limit = SRAM_END},
+    TileProblem tile = {.problem = tile_problem_empty(id.id, SRAM_BASE + work->support_bytes),
                         .members = arena_array(keep, Member, end - begin),
                         .buffer_of = arena_array(keep, int32_t, end - begin + 2),
                         .descriptor = -1,

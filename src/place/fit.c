@@ -45,12 +45,7 @@ static bool is_free_at(const Fit *fit, int32_t index, int64_t at, int32_t donor)
 {
     const PlaceProblem *problem = fit->problem;
     const PlaceRequest *request = &problem->requests.at[index];
-    const PlaceRange *range = NULL;
-    for (int32_t i = 0; i < problem->range_count && range == NULL; i++) {
-        if (at >= problem->ranges[i].begin && at < problem->ranges[i].end) {
-            range = &problem->ranges[i];
-        }
-    }
+    const PlaceRange *range = range_at(problem, at);
     if (range == NULL || !place_may_use(request, range) || at % request->align != 0) {
         return false;
     }
@@ -159,13 +154,8 @@ static void insert(Fit *fit, int32_t index, uint32_t address)
     fit->work += fit->count;
     fit->by_address[at] = index;
     fit->address[index] = address;
-    for (int32_t i = 0; i < problem->range_count; i++) {
-        const PlaceRange *range = &problem->ranges[i];
-        if (address >= range->begin && address < range->end) {
-            fit->end[index] =
-                address + place_extent(&problem->requests.at[index], range->is_interleaved);
-        }
-    }
+    bool is_interleaved = range_at(problem, address)->is_interleaved;
+    fit->end[index] = address + place_extent(&problem->requests.at[index], is_interleaved);
 }
 
 /* Places all requests in this order; the position that failed, or -1. */

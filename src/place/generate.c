@@ -35,17 +35,9 @@ VEC(Rectangle);
 
 PlaceProblem generated_tile(Str name)
 {
-    return (PlaceProblem){.tile = -1,
-                          .name = name,
-                          .ranges = {{.begin = GENERATED_DATA_BEGIN,
-                                      .end = SRAM_REGION1,
-                                      .element_bytes = ELEMENT_BYTES},
-                                     {.begin = SRAM_REGION1,
-                                      .end = SRAM_IMAGE_END,
-                                      .element_bytes = 2 * ELEMENT_BYTES,
-                                      .is_interleaved = true}},
-                          .range_count = 2,
-                          .limit = SRAM_END};
+    PlaceProblem problem = tile_problem_empty(-1, GENERATED_DATA_BEGIN);
+    problem.name = name;
+    return problem;
 }
 
 PlaceRequest *generated_request(PlaceProblem *problem, Arena *keep, int64_t bytes, int32_t first,
@@ -153,15 +145,6 @@ static RectangleVec cut_ranges(const PlaceProblem *problem, int64_t count, Dice 
                                      : cut_between_steps(&cut, best, dice, arena));
     }
     return cut;
-}
-
-static const PlaceRange *range_at(const PlaceProblem *problem, int64_t address)
-{
-    const PlaceRange *found = NULL;
-    for (int32_t i = 0; i < problem->range_count; i++) {
-        found = problem->ranges[i].begin <= address ? &problem->ranges[i] : found;
-    }
-    return found;
 }
 
 /* Makes members of a request that lies there, whose block stays as it is. */

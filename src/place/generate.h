@@ -1,6 +1,6 @@
 /* Private to place: what the generators of problems share. */
 #pragma once
-#include "place/place.h"
+#include "place/tile.h"
 
 enum { GENERATED_STEPS = 100, GENERATED_DATA_BEGIN = SRAM_BASE + 4 * ELEMENT_BYTES };
 
@@ -21,7 +21,7 @@ static inline bool roll_one_of(Dice *dice, int64_t chances)
     return roll(dice, 1, chances) == 1;
 }
 
-/* The ranges of a tile whose support takes four elements, as place/extract.c has them. */
+/* A tile whose support takes four elements. */
 PlaceProblem generated_tile(Str name);
 /* Adds a request with alignment 8 and nothing else; valid until the next one is added. */
 PlaceRequest *generated_request(PlaceProblem *problem, Arena *keep, int64_t bytes, int32_t first,

@@ -637,18 +637,10 @@ static Piece add_vector(Model *m, const char *name, int32_t halves, int32_t memb
 void place_generate_model(Tile tile, Arena *keep, PlaceProblem *out)
 {
     ASSERT(tile.id < TILES);
-    *out = (PlaceProblem){.tile = tile.id,
-                          .name = str_format(keep, "siglip-so400m-%d", tile.id),
-                          .ranges = {{.begin = WINDOW_BEGIN,
-                                      .end = WINDOW_END,
-                                      .element_bytes = ELEMENT_BYTES,
-                                      .is_window = true},
-                                     {.begin = SRAM_REGION1,
-                                      .end = SRAM_IMAGE_END,
-                                      .element_bytes = 2 * ELEMENT_BYTES,
-                                      .is_interleaved = true}},
-                          .range_count = 2,
-                          .limit = SRAM_END};
+    *out = tile_problem_empty(tile.id, WINDOW_BEGIN);
+    out->name = str_format(keep, "siglip-so400m-%d", tile.id);
+    out->ranges[0].end = WINDOW_END;
+    out->ranges[0].is_window = true;
     Model *m = &(Model){.keep = keep, .problem = out, .tile = tile.id};
     (void)add_home(m, "embedding.positions", ROWS, 1, WIDTH * 2, 1);
     m->home = 0;

@@ -60,16 +60,23 @@ static void prove_size(const PlaceProblem *problem, PlaceVerdict *verdict)
     }
 }
 
+const PlaceRange *range_at(const PlaceProblem *problem, int64_t address)
+{
+    for (int32_t i = 0; i < problem->range_count; i++) {
+        const PlaceRange *range = &problem->ranges[i];
+        if (address >= range->begin && address < range->end) {
+            return range;
+        }
+    }
+    return NULL;
+}
+
 static void fill_strides(const PlaceProblem *problem, PlaceSolution *solution)
 {
     for (int32_t i = 0; i < problem->requests.len; i++) {
         const PlaceRequest *r = &problem->requests.at[i];
-        for (int32_t k = 0; k < problem->range_count && r->count > 1; k++) {
-            const PlaceRange *range = &problem->ranges[k];
-            if (solution->address[i] >= range->begin && solution->address[i] < range->end) {
-                solution->stride[i] = r->stride[range->is_interleaved];
-            }
-        }
+        bool is_interleaved = range_at(problem, solution->address[i])->is_interleaved;
+        solution->stride[i] = r->count > 1 ? r->stride[is_interleaved ? 1 : 0] : 0;
     }
 }
 

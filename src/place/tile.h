@@ -24,6 +24,10 @@ typedef struct TileProblem {
     uint32_t block_stride;
 } TileProblem;
 
+/* The problem of a tile without requests: region 0 from `data_begin` on, and region 1. */
+PlaceProblem tile_problem_empty(int32_t tile, uint32_t data_begin);
+/* The range that holds the address, or NULL. */
+const PlaceRange *range_at(const PlaceProblem *problem, int64_t address);
 TileIndex tile_index_build(const Work *work, Arena *arena);
 TileProblem tile_problem_build(const Work *work, const TileIndex *index, Tile tile, Arena *keep);
 
