@@ -147,6 +147,19 @@ typedef struct Explanation {
     isize alive_count;
 } Explanation;
 
+isize rank_alive(const PlaceProblem *problem, int32_t step, SortKey *out, Arena scratch)
+{
+    isize count = 0;
+    for (int32_t i = 0; i < problem->requests.len; i++) {
+        const PlaceRequest *r = &problem->requests.at[i];
+        if (r->first <= step && step < r->last) {
+            out[count++] = (SortKey){~(uint64_t)place_extent(r, r->is_interleaved), (uint32_t)i};
+        }
+    }
+    sort_keys(out, count, scratch);
+    return count;
+}
+
 static Explanation explanation_of(const Work *work, const PlaceVerdict *verdict, Arena *keep,
                                   Arena scratch)
 {
@@ -158,14 +171,7 @@ static Explanation explanation_of(const Work *work, const PlaceVerdict *verdict,
                                       work->steps.at[verdict->peak_step].provenance, keep);
     }
     e.alive = arena_array(keep, SortKey, e.problem.requests.len);
-    for (int32_t i = 0; i < e.problem.requests.len; i++) {
-        const PlaceRequest *r = &e.problem.requests.at[i];
-        if (r->first <= verdict->peak_step && verdict->peak_step < r->last) {
-            int64_t extent = place_extent(r, r->is_interleaved);
-            e.alive[e.alive_count++] = (SortKey){~(uint64_t)extent, (uint32_t)i};
-        }
-    }
-    sort_keys(e.alive, e.alive_count, scratch);
+    e.alive_count = rank_alive(&e.problem, verdict->peak_step, e.alive, scratch);
     return e;
 }
 

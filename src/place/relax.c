@@ -60,20 +60,6 @@ static bool shorten(PlaceRequest *request, int32_t step)
     return true;
 }
 
-/* Requests alive in the step, largest first. */
-static isize rank_alive(const PlaceProblem *problem, int32_t step, SortKey *out, Arena scratch)
-{
-    isize count = 0;
-    for (int32_t i = 0; i < problem->requests.len; i++) {
-        const PlaceRequest *r = &problem->requests.at[i];
-        if (r->first <= step && step < r->last && r->address == PLACE_NOWHERE) {
-            out[count++] = (SortKey){~(uint64_t)place_extent(r, r->is_interleaved), (uint32_t)i};
-        }
-    }
-    sort_keys(out, count, scratch);
-    return count;
-}
-
 static void try_shorter_lives(Relax *x, int32_t step)
 {
     Arena scratch = x->scratch;
@@ -83,7 +69,8 @@ static void try_shorter_lives(Relax *x, int32_t step)
     for (isize i = 0; i < count && i < BUFFERS_TRIED; i++) {
         int32_t index = (int32_t)alive[i].payload;
         PlaceRequest *request = &changed.requests.at[index];
-        if (shorten(request, step) && does_fit(&changed, scratch)) {
+        if (request->address == PLACE_NOWHERE && shorten(request, step) &&
+            does_fit(&changed, scratch)) {
             add(x, (PlaceRelaxation){.kind = RELAX_LIFETIME,
                                      .a = index,
                                      .first = request->first,
