@@ -13,7 +13,7 @@ enum {
 /* Ranges ascend and are disjoint; no item lies in two of them, also not where they touch. */
 typedef struct SearchRange {
     uint32_t begin, end;
-    uint32_t element_bytes; /* unit of separation, a power of two; 0: no two addresses share one */
+    uint32_t element_bytes; /* unit of separation, a power of two; 0: none */
 } SearchRange;
 
 typedef struct SearchItem {
@@ -29,8 +29,8 @@ typedef struct SearchItem {
 } SearchItem;
 
 /* Items that touch no common element while both are alive, tails included. An address has the unit of the last range that
- * begins at or before it. Where the unit changes from one range to the next, the border is a multiple of both; otherwise
- * elements that meet there count as one (then nothing wrong is found, but EXHAUSTED is no proof). */
+ * begins at or before it. Where the unit changes from one range to the next, an element of the first ends; otherwise elements
+ * that meet there count as one (then nothing wrong is found, but EXHAUSTED is no proof). */
 typedef struct SearchPair {
     int32_t a, b;
 } SearchPair;

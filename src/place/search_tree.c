@@ -4,23 +4,48 @@
 
 /* --- addresses ------------------------------------------------------------------------------------------- */
 
-static uint32_t unit_at(const SearchProblem *problem, uint32_t address)
+/* First address at or behind `from` that lies in an element, or nowhere. */
+static uint32_t element_behind(const SearchProblem *problem, uint32_t from)
 {
-    uint32_t unit = problem->range[0].element_bytes;
-    for (int32_t r = 1; r < problem->range_count && problem->range[r].begin <= address; r++) {
-        unit = problem->range[r].element_bytes;
+    for (int32_t r = 0; r < problem->range_count; r++) {
+        const SearchRange *range = &problem->range[r];
+        uint32_t end = r + 1 < problem->range_count ? range[1].begin : NOWHERE;
+        if (range->element_bytes != 0 && from < end && range->begin < end) {
+            return from < range->begin ? range->begin : from;
+        }
     }
-    return unit == 0 ? 1 : unit;
+    return NOWHERE;
 }
 
+/* 0: no element. */
+static uint32_t unit_at(const SearchProblem *problem, uint32_t address)
+{
+    uint32_t unit = 0;
+    for (int32_t r = 0; r < problem->range_count && problem->range[r].begin <= address; r++) {
+        unit = problem->range[r].element_bytes;
+    }
+    return unit;
+}
+
+/* Where spans overlap, any element there; where they do not, that of the last byte of the lower one and the first of the other. */
 bool search_share_element(const SearchProblem *problem, uint32_t a, uint32_t a_end, uint32_t b,
                           uint32_t b_end)
 {
     if (a > b) {
         return search_share_element(problem, b, b_end, a, a_end);
     }
-    uint32_t last = a_end - 1;
-    return (last | (unit_at(problem, last) - 1)) >= b || (b & ~(unit_at(problem, b) - 1)) <= last;
+    uint32_t unit = unit_at(problem, a_end - 1);
+    return b < a_end ? element_behind(problem, b) < (a_end < b_end ? a_end : b_end)
+                     : unit != 0 && ((a_end - 1) | (unit - 1)) >= b;
+}
+
+/* Where an item in the range may lie as far as a partner is concerned that lies below it and ends with its tail at `end`. */
+static uint64_t above_partner(const SearchProblem *problem, const SearchRange *range, uint32_t end,
+                              uint64_t from)
+{
+    uint64_t unit = range->element_bytes, above = unit == 0 ? 0 : (end + unit - 1) & ~(unit - 1);
+    bool is_near = end > range->begin || unit_at(problem, end - 1) == range->element_bytes;
+    return is_near && above > from ? above : from;
 }
 
 static uint32_t bytes_in(const SearchProblem *problem, const SearchItem *item, int32_t range)
@@ -33,11 +58,15 @@ static uint32_t fit_in(const Search *search, const Free *f, int32_t r, uint64_t 
     const SearchProblem *problem = search->problem;
     const SearchRange *range = &problem->range[r];
     uint64_t bytes = bytes_in(problem, &f->item, r), align = f->item.align;
-    uint64_t unit = range->element_bytes == 0 ? 1 : range->element_bytes;
+    uint32_t element = NOWHERE; /* that the tails of a pair may have in common */
+    if (range->element_bytes == 0 && search->apart[f - search->items] != 0) {
+        element = element_behind(problem, range->end);
+        element = search->apart[f - search->items] > element ? element : NOWHERE;
+    }
     for (uint64_t address = from;;) {
         address = (address + align - 1) & ~(align - 1);
         uint64_t end = address + bytes, tail_end = end + f->item.tail_bytes, next = 0;
-        if (end > range->end || tail_end > problem->limit) {
+        if (end > range->end || tail_end > problem->limit || tail_end > element) {
             return NOWHERE;
         }
         for (int32_t o = f->obstacles; o < f->obstacles_end; o++) {
@@ -48,10 +77,8 @@ static uint32_t fit_in(const Search *search, const Free *f, int32_t r, uint64_t 
             if (obstacle->is_apart &&
                 search_share_element(problem, (uint32_t)address, (uint32_t)tail_end,
                                      obstacle->begin, obstacle->tail_end)) {
-                uint32_t last = obstacle->tail_end - 1;
-                uint64_t above = (uint64_t)(last | (unit_at(problem, last) - 1)) + 1;
-                uint64_t aligned = ((uint64_t)last + unit) & ~(unit - 1);
-                above = above < aligned ? aligned : above;
+                uint64_t above =
+                    above_partner(problem, range, obstacle->tail_end, obstacle->tail_end);
                 next = next < above ? above : next;
             }
         }
@@ -74,23 +101,13 @@ uint32_t search_fit(const Search *search, int32_t i, uint32_t from)
                    : NOWHERE;
     }
     uint32_t apart = search->apart[i];
-    uint64_t above = 0;
-    if (apart != 0) {
-        above = (uint64_t)((apart - 1) | (unit_at(problem, apart - 1) - 1)) + 1;
-        above = above < from ? from : above;
-    }
     for (int32_t r = 0; r < problem->range_count; r++) {
         const SearchRange *range = &problem->range[r];
         if ((f->item.ranges >> r & 1) == 0 || range->end <= from) {
             continue;
         }
         uint64_t start = range->begin < from ? from : range->begin;
-        if (apart != 0) {
-            uint64_t unit = range->element_bytes == 0 ? 1 : range->element_bytes;
-            uint64_t aligned = ((uint64_t)apart + unit - 1) & ~(unit - 1);
-            start = start < above ? above : start;
-            start = start < aligned ? aligned : start;
-        }
+        start = apart == 0 ? start : above_partner(problem, range, apart, start);
         uint32_t address = fit_in(search, f, r, start);
         if (address != NOWHERE) {
             return address;

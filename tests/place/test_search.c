@@ -16,8 +16,9 @@ static uint32_t bytes_at(const SearchProblem *problem, const SearchItem *item, u
     return item->bytes;
 }
 
-/* Number of the element of an address: ranges of one unit behind each other belong together, as does what is between. */
-static uint32_t element_at(const SearchProblem *problem, uint32_t address)
+/* First address of the element of an address, -1 of none: ranges of one unit behind each other belong together, as does what is
+ * between. */
+static int64_t element_at(const SearchProblem *problem, uint32_t address)
 {
     uint32_t unit = problem->range[0].element_bytes;
     for (int32_t r = 1; r < problem->range_count; r++) {
@@ -25,7 +26,7 @@ static uint32_t element_at(const SearchProblem *problem, uint32_t address)
             unit = problem->range[r].element_bytes;
         }
     }
-    return unit == 0 ? address : address / unit * unit;
+    return unit == 0 ? -1 : (int64_t)(address / unit * unit);
 }
 
 static bool is_item_legal(const SearchProblem *problem, const SearchItem *item, uint32_t address)
@@ -57,7 +58,8 @@ static bool is_couple_legal(const SearchProblem *problem, int32_t i, int32_t j,
         if ((pair.a == i && pair.b == j) || (pair.a == j && pair.b == i)) {
             for (uint32_t x = address[i]; x < a_end + a->tail_bytes; x++) {
                 for (uint32_t y = address[j]; y < b_end + b->tail_bytes; y++) {
-                    if (element_at(problem, x) == element_at(problem, y)) {
+                    if (element_at(problem, x) >= 0 &&
+                        element_at(problem, x) == element_at(problem, y)) {
                         return false;
                     }
                 }
