@@ -178,10 +178,12 @@ demo:
 bench: all $(BENCHES)
 	@tools/bench.sh $(BUILD)
 
-# Everything that is slow: the whole of `ready`, many more random exchange phases, then the measurements.
+# Everything that is slow: the whole of `ready`, many more random phases and placement problems, then the measurements.
 EXCHANGE_PHASES ?= 10000
+PLACE_PROBLEMS ?= 100000
 full: ready
 	@EXCHANGE_PHASES=$(EXCHANGE_PHASES) $(BUILD)/tests/exchange/test_random
+	@PLACE_PROBLEMS=$(PLACE_PROBLEMS) $(BUILD)/tests/place/test_random
 	@$(MAKE) --no-print-directory -s bench
 
 clean:

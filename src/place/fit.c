@@ -28,16 +28,22 @@ static bool are_alive_together(const PlaceRequest *a, const PlaceRequest *b)
     return a->first < b->last && b->first < a->last;
 }
 
-/* Do two spans have a memory element in common? Where they do not meet, the last byte of one and the first of the other decide. */
+/* Do two spans have a memory element in common? Where they do not overlap, the last byte of one and the first of the other decide;
+ * where they do, any element there. */
 static bool share_element(const PlaceProblem *problem, int64_t a_begin, int64_t a_end,
                           int64_t b_begin, int64_t b_end)
 {
-    int64_t high = max_i64(a_begin, b_begin), low = min_i64(high, min_i64(a_end, b_end) - 1);
-    int64_t unit = 0;
+    int64_t high = max_i64(a_begin, b_begin), last = min_i64(a_end, b_end) - 1;
+    int64_t low = min_i64(high, last), unit = 0;
     for (int32_t i = 0; i < problem->range_count && problem->ranges[i].begin <= low; i++) {
         unit = problem->ranges[i].element_bytes;
     }
-    return unit > 0 && low / unit == high / unit;
+    for (int32_t i = 0; unit == 0 && i < problem->range_count; i++) {
+        int64_t begin = problem->ranges[i].begin;
+        int64_t end = i + 1 < problem->range_count ? problem->ranges[i + 1].begin : INT64_MAX;
+        unit = begin > low && begin <= last && begin < end ? problem->ranges[i].element_bytes : 0;
+    }
+    return unit > 0 && (high <= last || low / unit == high / unit);
 }
 
 /* Takes the request there with nothing that is placed in the way, but for the one it takes over in place? */

@@ -43,7 +43,12 @@ static int64_t end_of(const Subset *s, const Decisions *d, int i)
     return d->address[i] + place_extent(s->request[i], s->range[i]->is_interleaved);
 }
 
-/* The grid that holds at an address. */
+static int64_t tail_end_of(const Subset *s, const Decisions *d, int i)
+{
+    return end_of(s, d, i) + s->request[i]->tail_bytes;
+}
+
+/* The unit that holds at an address. */
 static int64_t unit_at(const PlaceProblem *problem, int64_t address)
 {
     int64_t unit = 0;
@@ -53,15 +58,38 @@ static int64_t unit_at(const PlaceProblem *problem, int64_t address)
     return unit;
 }
 
-/* Least address of j behind i: behind its block, and of a pair behind the element of its last byte, tail included. */
+/* Least address of j behind i: behind its block, and of a pair from the first element on that i does not touch. */
 static int64_t behind(const Subset *s, const Decisions *d, int i, int j)
 {
-    int64_t end = end_of(s, d, i);
-    if (s->is_separate[i][j]) {
-        int64_t last = end + s->request[i]->tail_bytes - 1, unit = unit_at(s->problem, last);
-        end = unit > 0 ? max_i64(end, (last / unit + 1) * unit) : end;
+    int64_t end = end_of(s, d, i), last = tail_end_of(s, d, i) - 1;
+    int64_t unit = s->range[j]->element_bytes;
+    bool is_near = last >= s->range[j]->begin || unit_at(s->problem, last) == unit;
+    return s->is_separate[i][j] && unit > 0 && is_near ? max_i64(end, round_up(last + 1, unit))
+                                                       : end;
+}
+
+/* First address behind a range without elements that lies in one, or INT64_MAX. */
+static int64_t first_element_behind(const PlaceProblem *problem, const PlaceRange *range)
+{
+    const PlaceRange *last = &problem->ranges[problem->range_count - 1];
+    for (const PlaceRange *next = range + 1; next <= last; next++) {
+        if (next->element_bytes > 0 && (next == last || next[1].begin > next->begin)) {
+            return next->begin;
+        }
     }
-    return end;
+    return INT64_MAX;
+}
+
+/* The later block of a pair has no elements, but the tails of both reach an element behind it: higher addresses do not help. */
+static bool do_tails_meet(const Subset *s, const Decisions *d, int i, int j)
+{
+    const PlaceRange *range = s->range[i] > s->range[j] ? s->range[i] : s->range[j];
+    if (!s->is_separate[i][j] || range->element_bytes > 0 ||
+        !are_alive(s->request[i], s->request[j])) {
+        return false;
+    }
+    int64_t element = first_element_behind(s->problem, range);
+    return tail_end_of(s, d, i) > element && tail_end_of(s, d, j) > element;
 }
 
 /* Least addresses under the decisions; false when one leaves its range. */
@@ -83,9 +111,8 @@ static bool settle(const Subset *s, Decisions *d)
             least = round_up(least, s->request[j]->align);
             is_moved |= least != d->address[j];
             d->address[j] = least;
-            int64_t end = end_of(s, d, j);
             bool is_given = s->request[j]->address != PLACE_NOWHERE;
-            if (end > s->range[j]->end || end + s->request[j]->tail_bytes > s->problem->limit ||
+            if (end_of(s, d, j) > s->range[j]->end || tail_end_of(s, d, j) > s->problem->limit ||
                 (is_given && least > s->request[j]->address)) {
                 return false;
             }
@@ -126,6 +153,13 @@ static bool can_fit(Subset *s, const Decisions *before)
     }
     if (!settle(s, &d)) {
         return false;
+    }
+    for (int i = 0; i < s->count; i++) {
+        for (int j = i + 1; j < s->count; j++) {
+            if (do_tails_meet(s, &d, i, j)) {
+                return false;
+            }
+        }
     }
     for (int i = 0; i < s->count; i++) {
         for (int j = i + 1; j < s->count; j++) {
@@ -210,6 +244,14 @@ static bool check_subset(const PlaceProblem *problem, const PlaceCertificate *ce
     return true;
 }
 
+/* Does the request count for this peak? */
+static bool is_of_peak(const PlaceRequest *r, const PlaceCertificate *peak)
+{
+    return r->first <= peak->step && peak->step < r->last &&
+           (!peak->is_interleaved || r->is_interleaved) &&
+           (!peak->is_windowless || !r->may_use_window);
+}
+
 /* Bytes alive in a step against the room for them, interleaved ones alone, or those that may not use the window, or all. */
 static bool check_peak(const PlaceProblem *problem, const PlaceCertificate *certificate, Error *err)
 {
@@ -223,9 +265,7 @@ static bool check_peak(const PlaceProblem *problem, const PlaceCertificate *cert
     }
     for (isize i = 0; i < problem->requests.len; i++) {
         const PlaceRequest *r = &problem->requests.at[i];
-        if (r->first <= certificate->step && certificate->step < r->last &&
-            (!certificate->is_interleaved || r->is_interleaved) &&
-            (!certificate->is_windowless || !r->may_use_window)) {
+        if (is_of_peak(r, certificate)) {
             int64_t least = INT64_MAX;
             for (int32_t k = 0; k < problem->range_count; k++) {
                 if (place_may_use(r, &problem->ranges[k])) {
@@ -239,8 +279,7 @@ static bool check_peak(const PlaceProblem *problem, const PlaceCertificate *cert
         const PlaceDonation *d = &problem->donations.at[i];
         const PlaceRequest *from = &problem->requests.at[d->from],
                            *to = &problem->requests.at[d->to];
-        bool are_both = from->first <= certificate->step && certificate->step < from->last &&
-                        to->first <= certificate->step && certificate->step < to->last;
+        bool are_both = is_of_peak(from, certificate) && is_of_peak(to, certificate);
         live -= are_both ? max_i64(0, min_i64((int64_t)from->bytes - d->offset, to->bytes)) : 0;
     }
     return live > room ||
