@@ -5,26 +5,20 @@
 
 enum { ITEMS_MAX = 5000 }; /* the search looks at pairs of items */
 
-/* Interleaved ranges lie behind the others, as the search has one place from which sequences have their second stride. */
+/* The search has one place from which sequences have their second stride: if it matters, interleaved ranges lie behind the others. */
 static bool is_ordered(const PlaceProblem *problem)
 {
-    for (int32_t i = 1; i < problem->range_count; i++) {
+    bool has_strides = false;
+    for (isize i = 0; i < problem->requests.len; i++) {
+        const PlaceRequest *r = &problem->requests.at[i];
+        has_strides |= place_extent(r, false) != place_extent(r, true);
+    }
+    for (int32_t i = 1; i < problem->range_count && has_strides; i++) {
         if (problem->ranges[i - 1].is_interleaved && !problem->ranges[i].is_interleaved) {
             return false;
         }
     }
     return true;
-}
-
-/* Where a range has no elements pairs mean nothing there, which the search does not know. */
-static bool knows_pairs(const PlaceProblem *problem)
-{
-    bool has_elements = false, has_none = false;
-    for (int32_t i = 0; i < problem->range_count; i++) {
-        has_elements |= problem->ranges[i].element_bytes != 0;
-        has_none |= problem->ranges[i].element_bytes == 0;
-    }
-    return problem->pairs.len == 0 || !has_elements || !has_none;
 }
 
 static SearchItem item_of(const PlaceProblem *problem, const PlaceRequest *r)
@@ -66,8 +60,6 @@ PlaceOutcome place_exact(const PlaceProblem *problem, int64_t nodes_max, Arena s
     for (int32_t i = 0; i < count; i++) {
         search->items[i] = item_of(problem, &problem->requests.at[i]);
     }
-    bool has_elements = problem->range_count > 0 && problem->ranges[0].element_bytes != 0;
-    search->pair_count = has_elements || !knows_pairs(problem) ? search->pair_count : 0;
     for (isize i = 0; i < search->pair_count; i++) {
         search->pairs[i] = (SearchPair){problem->pairs.at[i].a, problem->pairs.at[i].b};
     }
@@ -78,7 +70,6 @@ PlaceOutcome place_exact(const PlaceProblem *problem, int64_t nodes_max, Arena s
         memcpy(address, result.address, (size_t)count * sizeof *address);
         return PLACE_PLACED;
     }
-    bool is_complete =
-        result.outcome == SEARCH_EXHAUSTED && problem->donations.len == 0 && knows_pairs(problem);
+    bool is_complete = result.outcome == SEARCH_EXHAUSTED && problem->donations.len == 0;
     return is_complete ? PLACE_IMPOSSIBLE : PLACE_GAVE_UP;
 }

@@ -140,6 +140,7 @@ static void agrees(void)
             seed, seed + (uint64_t)problems - 1, time_seconds() - begin, small.problems, small.fit,
             small.placed, small.impossible, small.gave_up, small.gave_up_fits, small.gave_up_plain,
             middle.problems, middle.placed, middle.impossible, middle.gave_up);
+    CHECK_EQ_INT(small.gave_up_plain, 0);
     CHECK(problems < 100 || (small.placed > small.problems / 4 && middle.placed > 0 &&
                              small.impossible > small.problems / 10 && middle.impossible > 0));
 }
