@@ -4,13 +4,9 @@
  * When an order fails, the request that failed is moved to the front and the problem is tried again; after some attempts the
  * next rule of ordering begins. No order is complete: running out of attempts says nothing about the problem.
  */
+#include "place/fit.h"
 #include "place/tile.h"
 #include <string.h>
-
-enum {
-    ATTEMPTS_PER_RULE = 32,
-    WORK_MAX = 1000 * 1000 * 1000, /* requests looked at, after which no other attempt begins */
-};
 
 /* Requests placed so far, by address. */
 typedef struct Fit {
@@ -28,10 +24,8 @@ static bool are_alive_together(const PlaceRequest *a, const PlaceRequest *b)
     return a->first < b->last && b->first < a->last;
 }
 
-/* Do two spans have a memory element in common? Where they do not overlap, the last byte of one and the first of the other decide;
- * where they do, any element there. */
-static bool share_element(const PlaceProblem *problem, int64_t a_begin, int64_t a_end,
-                          int64_t b_begin, int64_t b_end)
+bool spans_share_element(const PlaceProblem *problem, int64_t a_begin, int64_t a_end,
+                         int64_t b_begin, int64_t b_end)
 {
     int64_t high = max_i64(a_begin, b_begin), last = min_i64(a_end, b_end) - 1;
     int64_t low = min_i64(high, last), unit = 0;
@@ -71,8 +65,8 @@ static bool is_free_at(const Fit *fit, int32_t index, int64_t at, int32_t donor)
         const PlaceRequest *other = &problem->requests.at[fit->partner[k]];
         uint32_t begin = fit->address[fit->partner[k]];
         if (begin != PLACE_NOWHERE && are_alive_together(request, other) &&
-            share_element(problem, at, tail, begin,
-                          fit->end[fit->partner[k]] + other->tail_bytes)) {
+            spans_share_element(problem, at, tail, begin,
+                                fit->end[fit->partner[k]] + other->tail_bytes)) {
             return false;
         }
     }
@@ -113,8 +107,8 @@ static uint32_t find_address(const Fit *fit, int32_t index, const PlaceRange *ra
                 continue;
             }
             int64_t end = fit->end[partner] + other->tail_bytes;
-            if (share_element(problem, at, at + extent + request->tail_bytes, fit->address[partner],
-                              end)) {
+            if (spans_share_element(problem, at, at + extent + request->tail_bytes,
+                                    fit->address[partner], end)) {
                 int64_t unit = max_i64(range->element_bytes, 1);
                 at = (int64_t)align_up(align_up(max_i64(end, at + 1), unit), request->align);
                 is_moved = true;
@@ -201,7 +195,7 @@ typedef enum Rule {
     RULE_INTERLEAVED,
     RULE_DURATION,
     RULE_AREA, /* bytes x duration */
-    RULES
+    RULES = FIT_RULES
 } Rule;
 
 typedef struct OrderContext {
@@ -253,17 +247,20 @@ static void add_partner(int32_t *partner, int32_t *first, int32_t a, int32_t b)
     partner[first[b + 1]++] = a;
 }
 
-static void build_partners(Fit *fit, bool with_wishes, Arena *arena)
+/* Separations, and the wishes that are kept as such. */
+static void build_partners(Fit *fit, const bool *is_kept, Arena *arena)
 {
     const PlaceProblem *problem = fit->problem;
-    isize wishes = with_wishes ? problem->wishes.len : 0;
+    isize wishes = is_kept != NULL ? problem->wishes.len : 0;
     int32_t *first = arena_array(arena, int32_t, problem->requests.len + 2);
     int32_t *partner = arena_array(arena, int32_t, 2 * (problem->pairs.len + wishes));
     for (isize i = 0; i < problem->pairs.len; i++) {
         count_partner(first, problem->pairs.at[i].a, problem->pairs.at[i].b);
     }
     for (isize i = 0; i < wishes; i++) {
-        count_partner(first, problem->wishes.at[i].a, problem->wishes.at[i].b);
+        if (is_kept[i]) {
+            count_partner(first, problem->wishes.at[i].a, problem->wishes.at[i].b);
+        }
     }
     for (isize i = 1; i <= problem->requests.len; i++) {
         first[i + 1] += first[i];
@@ -272,14 +269,16 @@ static void build_partners(Fit *fit, bool with_wishes, Arena *arena)
         add_partner(partner, first, problem->pairs.at[i].a, problem->pairs.at[i].b);
     }
     for (isize i = 0; i < wishes; i++) {
-        add_partner(partner, first, problem->wishes.at[i].a, problem->wishes.at[i].b);
+        if (is_kept[i]) {
+            add_partner(partner, first, problem->wishes.at[i].a, problem->wishes.at[i].b);
+        }
     }
     fit->partner = partner;
     fit->partner_first = first;
 }
 
-static bool try_orders(Fit *fit, int32_t *order, bool is_once, int32_t *failed, int64_t *hole,
-                       Arena scratch)
+static bool try_orders(Fit *fit, int32_t *order, const FitOptions *options, int32_t *failed,
+                       int64_t *hole, Arena scratch)
 {
     const PlaceProblem *problem = fit->problem;
     isize count = problem->requests.len;
@@ -288,14 +287,15 @@ static bool try_orders(Fit *fit, int32_t *order, bool is_once, int32_t *failed, 
         context.end = (int32_t)max_i64(context.end, problem->requests.at[i].last);
     }
     *failed = -1;
-    int attempts = is_once ? 1 : RULES * ATTEMPTS_PER_RULE;
-    fit->work = 0;
-    for (int attempt = 0; attempt < attempts && fit->work < WORK_MAX; attempt++) {
-        if (attempt % ATTEMPTS_PER_RULE == 0) {
+    for (int attempt = 0; attempt < options->rules * options->attempts; attempt++) {
+        if (fit->work >= options->work_max) {
+            break;
+        }
+        if (attempt % options->attempts == 0) {
             for (int32_t i = 0; i < count; i++) {
                 order[i] = i;
             }
-            context.rule = (Rule)(attempt / ATTEMPTS_PER_RULE);
+            context.rule = (Rule)(attempt / options->attempts);
             sort_stable(order, count, sizeof *order, compare_requests, &context, scratch);
         }
         int64_t largest;
@@ -314,8 +314,8 @@ static bool try_orders(Fit *fit, int32_t *order, bool is_once, int32_t *failed, 
     return false;
 }
 
-bool place_fit(const PlaceProblem *problem, bool is_once, Arena scratch, uint32_t *address,
-               int32_t *failed, int64_t *hole)
+bool fit_in_orders(const PlaceProblem *problem, const FitOptions *options, Arena scratch,
+                   uint32_t *address, FitResult *result)
 {
     isize count = problem->requests.len;
     Fit fit = {.problem = problem,
@@ -323,12 +323,10 @@ bool place_fit(const PlaceProblem *problem, bool is_once, Arena scratch, uint32_
                .end = arena_array(&scratch, int64_t, count),
                .by_address = arena_array(&scratch, int32_t, count)};
     int32_t *order = arena_array(&scratch, int32_t, count);
-    for (int with_wishes = problem->wishes.len > 0 ? 1 : 0; with_wishes >= 0; with_wishes--) {
-        Arena rest = scratch;
-        build_partners(&fit, with_wishes == 1, &rest);
-        if (try_orders(&fit, order, is_once, failed, hole, rest)) {
-            return true;
-        }
-    }
-    return false;
+    ASSERT(options->rules <= RULES);
+    build_partners(&fit, options->is_kept, &scratch);
+    *result = (FitResult){0};
+    bool is_placed = try_orders(&fit, order, options, &result->failed, &result->hole, scratch);
+    result->work = fit.work;
+    return is_placed;
 }

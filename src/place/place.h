@@ -123,8 +123,9 @@ typedef struct PlaceVerdict {
     PlaceOutcome outcome;
     PlaceCertificate certificate;
     Tile tile;
-    int32_t request; /* for which the first order found no place; -1 when placed */
-    int64_t nodes;   /* of the search */
+    int32_t request;       /* for which the first order found no place; -1 when placed */
+    int64_t nodes;         /* of the search */
+    int64_t broken_weight; /* of wishes, when placed */
     int64_t available_bytes, live_peak_bytes, short_bytes;
     int32_t peak_step;
     uint32_t largest_hole;

@@ -97,6 +97,7 @@ PlaceOutcome place_problem_solve(const PlaceProblem *problem, const PlaceOptions
     if (place_fit(problem, is_proven, scratch, solution->address, &failed, &hole)) {
         ASSERT(!is_proven);
         fill_strides(problem, solution);
+        verdict->broken_weight = broken_weight_of(problem, solution->address);
         return verdict->outcome;
     }
     verdict->request = verdict->request < 0 ? failed : verdict->request;
@@ -108,6 +109,7 @@ PlaceOutcome place_problem_solve(const PlaceProblem *problem, const PlaceOptions
     }
     if (exact == PLACE_PLACED) {
         fill_strides(problem, solution);
+        verdict->broken_weight = broken_weight_of(problem, solution->address);
         verdict->request = -1;
         return verdict->outcome;
     }

@@ -42,9 +42,13 @@ void verdict_print(Writer *writer, const PlaceProblem *problem, const PlaceVerdi
 /* Name of the value in a buffer, or "argument tables" for buffer 0. */
 Str buffer_name(const Work *work, int32_t buffer, Arena *arena);
 
-/* First fit in several orders, or only in the first one; false with the request for which the first one found no place, and the largest hole it saw. */
+/* First fit in several orders (wishes.c), or only in the first one; false with the request for which the first one found no place, and
+ * the largest hole it saw. Tries to keep the weight of broken wishes small. */
 bool place_fit(const PlaceProblem *problem, bool is_once, Arena scratch, uint32_t *address,
                int32_t *failed, int64_t *hole);
+
+/* Sum of the weights of the wishes that a placement breaks. */
+int64_t broken_weight_of(const PlaceProblem *problem, const uint32_t *address);
 
 /* At most PLACE_SUBSET_MAX requests that the independent check proves impossible; `failed` is one that found no place. */
 bool place_find_subset(const PlaceProblem *problem, int32_t failed, Arena scratch,

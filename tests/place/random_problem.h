@@ -141,12 +141,38 @@ static inline PlaceProblem first_requests(const PlaceProblem *problem, int32_t c
     return out;
 }
 
-/* Exhaustive search over all addresses of requests i, i + 1 ...; parts[i] has the first i + 1 requests. place_problem_check judges. */
+/* Do the two touch a common element while both are alive, as place_problem_check says it of a pair? */
+static inline bool is_wish_broken(const PlaceProblem *problem, PlaceWish wish,
+                                  const PlaceSolution *solution, Arena scratch)
+{
+    PlaceProblem pair = *problem;
+    PlacePair one = {wish.a, wish.b};
+    Error err = {0};
+    pair.pairs = (PlacePairVec){.at = &one, .len = 1, .cap = 1};
+    return !place_problem_check(&pair, solution, scratch, &err);
+}
+
+static inline int64_t random_broken_weight(const PlaceProblem *problem,
+                                           const PlaceSolution *solution, Arena scratch)
+{
+    int64_t weight = 0;
+    for (isize i = 0; i < problem->wishes.len; i++) {
+        PlaceWish wish = problem->wishes.at[i];
+        weight += is_wish_broken(problem, wish, solution, scratch) ? wish.weight : 0;
+    }
+    return weight;
+}
+
+/* Exhaustive search over all addresses of requests i, i + 1 ...; parts[i] has the first i + 1 requests. place_problem_check judges.
+ * It ends when a placement breaks no wish, or after `tries` of them; *best becomes the least weight. */
 static inline bool fits_behind(const PlaceProblem *parts, int32_t i, int32_t count,
-                               PlaceSolution *solution, Arena scratch)
+                               PlaceSolution *solution, int64_t *best, int64_t *tries,
+                               Arena scratch)
 {
     if (i == count) {
-        return true;
+        int64_t weight = count > 0 ? random_broken_weight(&parts[count - 1], solution, scratch) : 0;
+        *best = weight < *best ? weight : *best;
+        return --*tries <= 0 || *best == 0;
     }
     const PlaceProblem *problem = &parts[i];
     const PlaceRequest *r = &problem->requests.at[i];
@@ -157,7 +183,7 @@ static inline bool fits_behind(const PlaceProblem *parts, int32_t i, int32_t cou
             Error err = {0};
             solution->address[i] = at;
             if (place_problem_check(problem, solution, scratch, &err) &&
-                fits_behind(parts, i + 1, count, solution, scratch)) {
+                fits_behind(parts, i + 1, count, solution, best, tries, scratch)) {
                 return true;
             }
         }
@@ -165,14 +191,17 @@ static inline bool fits_behind(const PlaceProblem *parts, int32_t i, int32_t cou
     return false;
 }
 
-static inline bool does_fit_anywhere(const PlaceProblem *problem, Arena scratch)
+/* Least weight of broken wishes of all placements, -1 when there are none; of the first `tries` ones only, so not always the least of all. */
+static inline int64_t least_broken_weight(const PlaceProblem *problem, int64_t tries, Arena scratch)
 {
     int32_t count = (int32_t)problem->requests.len;
+    int64_t best = INT64_MAX;
     PlaceSolution solution = {.address = arena_array(&scratch, uint32_t, count),
                               .stride = arena_array(&scratch, uint32_t, count)};
     PlaceProblem *parts = arena_array(&scratch, PlaceProblem, count);
     for (int32_t i = 0; i < count; i++) {
         parts[i] = first_requests(problem, i + 1, &scratch);
     }
-    return fits_behind(parts, 0, count, &solution, scratch);
+    (void)fits_behind(parts, 0, count, &solution, &best, &tries, scratch);
+    return best == INT64_MAX ? -1 : best;
 }
