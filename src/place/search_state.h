@@ -37,11 +37,11 @@ typedef struct Change {
 } Change;
 
 /* How to choose: a section by the weighted sum of its lowest address, room to spare, choices and failures; there the first
- * item by address (if asked) and rank. */
+ * item by address (if asked) and rank, or the one that wastes least. */
 typedef struct Rule {
     double slack_weight, choice_weight, failure_weight;
     char key;
-    bool is_low_first;
+    bool is_low_first, is_snug;
     double jitter;      /* of keys, relative */
     int32_t raises_max; /* in one call of `bound`, of items that are not a section's lowest */
 } Rule;

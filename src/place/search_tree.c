@@ -451,6 +451,37 @@ static double score_section(const Search *search, int32_t s)
            rule->failure_weight * log_of(search->failures[s]);
 }
 
+/* How close the end of an item comes to the floor of a section beside it: 1 when they are level, 0 from an eighth of what the
+ * section has to spare on. Where nothing is left, and beyond the first and the last section, everything is level. */
+static double level_with(const Search *search, int32_t i, int32_t s)
+{
+    if (s < 0 || s >= search->section_count) {
+        return 1;
+    }
+    if (search->left[s] == 0) {
+        return 0;
+    }
+    double step = (double)search->end[i] - search->lowest[s];
+    double room = (search->highest[s] - search->lowest[s] + 1.0) / 8;
+    step = step < 0 ? -step : step;
+    return step < room ? 1 - step / room : 0;
+}
+
+/* Cost of stacking an item: the largest part of what one of its sections has to spare that would be lost below it; less where
+ * its sides become level; and by rank. */
+static double waste_of(const Search *search, int32_t i)
+{
+    const Free *f = &search->items[i];
+    double most = 0;
+    for (int32_t s = f->first; s < f->last; s++) {
+        double lost = search->low[i] - search->lowest[s];
+        double part = lost / (search->highest[s] - search->lowest[s] + 1.0);
+        most = most < part ? part : most;
+    }
+    return most - 0.3 * (level_with(search, i, f->first - 1) + level_with(search, i, f->last)) +
+           0.2 * search->rank[i] / search->item_count;
+}
+
 /* The item to ask next in sections [first, last). */
 static int32_t choose(Search *search, int32_t first, int32_t last)
 {
@@ -471,11 +502,20 @@ static int32_t choose(Search *search, int32_t first, int32_t last)
     }
     int32_t s = best_section;
     const int32_t *members = &search->members[search->member_first[s]];
+    double best_waste = 0;
     for (uint32_t m = 0; m < search->left[s]; m++) {
         int32_t i = members[m];
-        if (search->low[i] <= search->highest[s] && is_better(search, i, best) &&
-            is_ready(search, i)) {
-            best = i;
+        if (search->low[i] > search->highest[s]) {
+            continue;
+        }
+        if (!search->rule.is_snug) {
+            best = is_better(search, i, best) && is_ready(search, i) ? i : best;
+        } else if (is_ready(search, i)) {
+            double waste = waste_of(search, i);
+            if (best < 0 || waste < best_waste) {
+                best = i;
+                best_waste = waste;
+            }
         }
     }
     if (best >= 0) {
