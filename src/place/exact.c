@@ -5,22 +5,6 @@
 
 enum { ITEMS_MAX = 5000 }; /* the search looks at pairs of items */
 
-/* The search has one place from which sequences have their second stride: if it matters, interleaved ranges lie behind the others. */
-static bool is_ordered(const PlaceProblem *problem)
-{
-    bool has_strides = false;
-    for (isize i = 0; i < problem->requests.len; i++) {
-        const PlaceRequest *r = &problem->requests.at[i];
-        has_strides |= place_extent(r, false) != place_extent(r, true);
-    }
-    for (int32_t i = 1; i < problem->range_count && has_strides; i++) {
-        if (problem->ranges[i - 1].is_interleaved && !problem->ranges[i].is_interleaved) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static SearchItem item_of(const PlaceProblem *problem, const PlaceRequest *r)
 {
     SearchItem item = {.bytes = (uint32_t)min_i64(place_extent(r, false), UINT32_MAX),
@@ -41,21 +25,20 @@ PlaceOutcome place_exact(const PlaceProblem *problem, int64_t nodes_max, Arena s
 {
     int32_t count = (int32_t)problem->requests.len;
     *nodes = 0;
-    if (!is_ordered(problem) || problem->range_count == 0 || count > ITEMS_MAX) {
+    if (problem->range_count == 0 || count > ITEMS_MAX) {
         return PLACE_GAVE_UP;
     }
     SearchProblem *search = arena_new(&scratch, SearchProblem);
     *search = (SearchProblem){.range_count = problem->range_count,
-                              .high_first = problem->range_count,
-                              .limit = problem->limit,
                               .items = arena_array(&scratch, SearchItem, count),
                               .item_count = count,
                               .pairs = arena_array(&scratch, SearchPair, problem->pairs.len),
                               .pair_count = (int32_t)problem->pairs.len};
-    for (int32_t i = problem->range_count - 1; i >= 0; i--) {
+    for (int32_t i = 0; i < problem->range_count; i++) {
         const PlaceRange *range = &problem->ranges[i];
-        search->range[i] = (SearchRange){range->begin, range->end, range->element_bytes};
-        search->high_first = range->is_interleaved ? i : search->high_first;
+        search->range[i] =
+            (SearchRange){range->begin, range->end, range->element_bytes, problem->limit};
+        search->high_ranges |= range->is_interleaved ? 1u << i : 0;
     }
     for (int32_t i = 0; i < count; i++) {
         search->items[i] = item_of(problem, &problem->requests.at[i]);

@@ -50,7 +50,7 @@ static uint64_t above_partner(const SearchProblem *problem, const SearchRange *r
 
 static uint32_t bytes_in(const SearchProblem *problem, const SearchItem *item, int32_t range)
 {
-    return range >= problem->high_first ? item->bytes_high : item->bytes;
+    return (problem->high_ranges >> range & 1) != 0 ? item->bytes_high : item->bytes;
 }
 
 static uint32_t fit_in(const Search *search, const Free *f, int32_t r, uint64_t from)
@@ -66,7 +66,7 @@ static uint32_t fit_in(const Search *search, const Free *f, int32_t r, uint64_t 
     for (uint64_t address = from;;) {
         address = (address + align - 1) & ~(align - 1);
         uint64_t end = address + bytes, tail_end = end + f->item.tail_bytes, next = 0;
-        if (end > range->end || tail_end > problem->limit || tail_end > element) {
+        if (end > range->end || tail_end > range->limit || tail_end > element) {
             return NOWHERE;
         }
         for (int32_t o = f->obstacles; o < f->obstacles_end; o++) {
@@ -118,9 +118,11 @@ uint32_t search_fit(const Search *search, int32_t i, uint32_t from)
 
 uint32_t search_end_at(const SearchProblem *problem, const SearchItem *item, uint32_t address)
 {
-    bool is_high = problem->high_first < problem->range_count &&
-                   address >= problem->range[problem->high_first].begin;
-    return address + (is_high ? item->bytes_high : item->bytes);
+    int32_t r = problem->range_count - 1;
+    while (r > 0 && address < problem->range[r].begin) {
+        r--;
+    }
+    return address + bytes_in(problem, item, r);
 }
 
 uint32_t search_highest_with(const Search *search, int32_t class, int32_t section, int64_t bytes)
@@ -212,8 +214,8 @@ static bool raise(Search *search, int32_t i, uint32_t from)
 static uint32_t least_bytes(const Search *search, const Free *f)
 {
     const SearchProblem *problem = search->problem;
-    uint32_t low = problem->high_first >= 32 ? 0xffffffffu : (1u << problem->high_first) - 1;
-    bool is_low = (f->item.ranges & low) != 0, is_high = (f->item.ranges & ~low) != 0;
+    bool is_low = (f->item.ranges & ~problem->high_ranges) != 0,
+         is_high = (f->item.ranges & problem->high_ranges) != 0;
     return is_low && (!is_high || f->item.bytes < f->item.bytes_high) ? f->item.bytes
                                                                       : f->item.bytes_high;
 }

@@ -10,7 +10,7 @@ static uint32_t bytes_at(const SearchProblem *problem, const SearchItem *item, u
 {
     for (int32_t r = 0; r < problem->range_count; r++) {
         if (address >= problem->range[r].begin && address < problem->range[r].end) {
-            return r >= problem->high_first ? item->bytes_high : item->bytes;
+            return (problem->high_ranges >> r & 1) != 0 ? item->bytes_high : item->bytes;
         }
     }
     return item->bytes;
@@ -35,9 +35,10 @@ static bool is_item_legal(const SearchProblem *problem, const SearchItem *item, 
     bool is_inside = false;
     for (int32_t r = 0; r < problem->range_count; r++) {
         is_inside |= (item->ranges >> r & 1) != 0 && address >= problem->range[r].begin &&
-                     end <= problem->range[r].end;
+                     end <= problem->range[r].end &&
+                     end + item->tail_bytes <= problem->range[r].limit;
     }
-    return is_inside && address % item->align == 0 && end + item->tail_bytes <= problem->limit &&
+    return is_inside && address % item->align == 0 &&
            (item->address == (uint32_t)SEARCH_NOWHERE || item->address == address);
 }
 
@@ -90,7 +91,7 @@ static bool brute_force(const SearchProblem *problem, int32_t i, uint32_t *addre
     if (i == problem->item_count) {
         return true;
     }
-    for (address[i] = 0; address[i] < problem->limit; address[i]++) {
+    for (address[i] = 0; address[i] < problem->range[problem->range_count - 1].end; address[i]++) {
         bool is_good = is_item_legal(problem, &problem->items[i], address[i]);
         for (int32_t j = 0; j < i && is_good; j++) {
             is_good = is_couple_legal(problem, i, j, address);
@@ -119,15 +120,20 @@ static SearchProblem random_problem(Dice *dice, Arena *arena)
     bool is_rich = roll(dice, 4) != 0;
     uint32_t at = roll(dice, 2) * 4, unit = roll(dice, 2) * 4;
     for (int32_t r = 0; r < problem.range_count; r++) {
-        problem.range[r] = (SearchRange){at, at + 3 + roll(dice, 10), unit};
+        problem.range[r] = (SearchRange){at, at + 3 + roll(dice, 10), unit, 0};
         at = problem.range[r].end + roll(dice, 4);
         if (roll(dice, 3) == 0) { /* another unit begins at a border of both */
             at = (at + 7) & ~7u;
             unit = roll(dice, 2) == 0 || unit == 0 ? 8 : unit;
         }
     }
-    problem.limit = problem.range[problem.range_count - 1].end + roll(dice, 3);
-    problem.high_first = (int32_t)roll(dice, 4);
+    uint32_t last_end = problem.range[problem.range_count - 1].end;
+    bool has_limits = roll(dice, 2) == 0;
+    for (int32_t r = 0; r < problem.range_count; r++) {
+        uint32_t end = has_limits ? problem.range[r].end : last_end;
+        problem.range[r].limit = end + roll(dice, 3);
+    }
+    problem.high_ranges = roll(dice, 8);
     problem.item_count = 2 + (int32_t)roll(dice, 6);
     problem.items = arena_array(arena, SearchItem, problem.item_count);
     problem.pairs = arena_array(arena, SearchPair, 64);
@@ -147,7 +153,7 @@ static SearchProblem random_problem(Dice *dice, Arena *arena)
         item->last = item->first + 1 + (int32_t)roll(dice, steps);
         item->address = (uint32_t)SEARCH_NOWHERE;
         if (is_rich && roll(dice, 8) == 0) {
-            item->address = roll(dice, problem.limit);
+            item->address = roll(dice, last_end);
         }
     }
     for (int32_t i = 0; i < problem.item_count && is_rich; i++) {
@@ -162,11 +168,11 @@ static SearchProblem random_problem(Dice *dice, Arena *arena)
 
 static void print(const SearchProblem *problem, const SearchResult *result, int round)
 {
-    fprintf(stderr, "round %d, limit %u, high from %d\n", round, problem->limit,
-            problem->high_first);
+    fprintf(stderr, "round %d, high ranges %u\n", round, problem->high_ranges);
     for (int32_t r = 0; r < problem->range_count; r++) {
         SearchRange range = problem->range[r];
-        fprintf(stderr, "range [%u, %u) element %u\n", range.begin, range.end, range.element_bytes);
+        fprintf(stderr, "range [%u, %u) element %u limit %u\n", range.begin, range.end,
+                range.element_bytes, range.limit);
     }
     for (int32_t i = 0; i < problem->item_count; i++) {
         const SearchItem *item = &problem->items[i];
@@ -207,10 +213,8 @@ static void agrees_with_brute_force(void)
 /* Cuts [0, bytes) x [0, steps) into `count` rectangles. */
 static SearchProblem witness(Dice *dice, int32_t count, uint32_t bytes, int32_t steps, Arena *arena)
 {
-    SearchProblem problem = {.range = {{0, bytes, 0}},
+    SearchProblem problem = {.range = {{0, bytes, 0, bytes}},
                              .range_count = 1,
-                             .high_first = 1,
-                             .limit = bytes,
                              .items = arena_array(arena, SearchItem, count)};
     uint32_t *bottom = arena_array(arena, uint32_t, count);
     problem.items[0] = (SearchItem){.ranges = 1,
