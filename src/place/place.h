@@ -129,6 +129,7 @@ typedef struct PlaceVerdict {
     int64_t available_bytes, live_peak_bytes, short_bytes;
     int32_t peak_step;
     uint32_t largest_hole;
+    bool is_exhausted; /* PLACE_GAVE_UP: the search was complete, but there is no certificate */
 } PlaceVerdict;
 
 typedef struct PlaceOptions {
@@ -165,6 +166,11 @@ void place_extract(const Work *work, Tile tile, Arena *keep, Arena scratch, Plac
 PlaceOutcome place_problem_solve(const PlaceProblem *problem, const PlaceOptions *options,
                                  Arena *keep, Arena scratch, PlaceSolution *solution,
                                  PlaceVerdict *verdict);
+/* Many, in parallel (batch.c); the same for any number of threads. Problems that are equal in everything but tile and names are solved
+ * once and share a solution. `solutions` and `verdicts` have `count` elements. Returns the number of different problems. */
+isize place_problems_solve(const PlaceProblem *problems, isize count, const PlaceOptions *options,
+                           int threads, Arena *keep, Arena scratch, PlaceSolution *solutions,
+                           PlaceVerdict *verdicts);
 /* A change with which the problem was placed. */
 typedef enum PlaceRelaxKind {
     RELAX_LIFETIME = 0, /* request a lives only in first .. last */

@@ -28,6 +28,11 @@ typedef struct TileProblem {
 PlaceProblem tile_problem_empty(int32_t tile, uint32_t data_begin);
 /* The range that holds the address, or NULL. */
 const PlaceRange *range_at(const PlaceProblem *problem, int64_t address);
+/* That of a problem; 0 when it is of none. */
+static inline Tile tile_of_problem(const PlaceProblem *problem)
+{
+    return (Tile){(uint16_t)(problem->tile < 0 ? 0 : problem->tile)};
+}
 TileIndex tile_index_build(const Work *work, Arena *arena);
 TileProblem tile_problem_build(const Work *work, const TileIndex *index, Tile tile, Arena *keep);
 
@@ -49,6 +54,14 @@ bool place_fit(const PlaceProblem *problem, bool is_once, Arena scratch, uint32_
 
 /* Sum of the weights of the wishes that a placement breaks. */
 int64_t broken_weight_of(const PlaceProblem *problem, const uint32_t *address);
+/* Looks for a certificate when place_problem_solve gave up without having been asked for one; the verdict becomes PLACE_IMPOSSIBLE
+ * when there is one. */
+void problem_prove(const PlaceProblem *problem, const PlaceOptions *options, Arena scratch,
+                   PlaceVerdict *verdict);
+/* first[i] becomes the first problem that is equal to problem i but for tile and names; returns how many there are. Only the bits of
+ * the mask count in hashes, for tests of what collides. */
+isize problems_group(const PlaceProblem *problems, isize count, uint64_t hash_mask, int32_t *first,
+                     Arena scratch);
 
 /* At most PLACE_SUBSET_MAX requests that the independent check proves impossible; `failed` is one that found no place. */
 bool place_find_subset(const PlaceProblem *problem, int32_t failed, Arena scratch,
