@@ -80,6 +80,23 @@ static void fill_strides(const PlaceProblem *problem, PlaceSolution *solution)
     }
 }
 
+static int64_t nodes_of(const PlaceOptions *options)
+{
+    return options->nodes_max > 0 ? options->nodes_max : PLACE_NODES;
+}
+
+void problem_prove(const PlaceProblem *problem, const PlaceOptions *options, Arena scratch,
+                   PlaceVerdict *verdict)
+{
+    PlaceCertificate *certificate = &verdict->certificate;
+    if (verdict->outcome == PLACE_GAVE_UP &&
+        (place_find_subset(problem, verdict->request, scratch, certificate) ||
+         (verdict->is_exhausted &&
+          place_reduce(problem, nodes_of(options), scratch, certificate)))) {
+        verdict->outcome = PLACE_IMPOSSIBLE;
+    }
+}
+
 PlaceOutcome place_problem_solve(const PlaceProblem *problem, const PlaceOptions *options,
                                  Arena *keep, Arena scratch, PlaceSolution *solution,
                                  PlaceVerdict *verdict)
@@ -87,8 +104,7 @@ PlaceOutcome place_problem_solve(const PlaceProblem *problem, const PlaceOptions
     isize count = problem->requests.len;
     *solution = (PlaceSolution){.address = arena_array(keep, uint32_t, count),
                                 .stride = arena_array(keep, uint32_t, count)};
-    *verdict =
-        (PlaceVerdict){.tile = {(uint16_t)(problem->tile < 0 ? 0 : problem->tile)}, .request = -1};
+    *verdict = (PlaceVerdict){.tile = tile_of_problem(problem), .request = -1};
     prove_peak(problem, verdict, scratch);
     prove_size(problem, verdict);
     bool is_proven = verdict->certificate.proof != PROOF_NONE;
@@ -102,63 +118,80 @@ PlaceOutcome place_problem_solve(const PlaceProblem *problem, const PlaceOptions
     }
     verdict->request = verdict->request < 0 ? failed : verdict->request;
     verdict->largest_hole = (uint32_t)max_i64(hole, 0);
-    int64_t nodes_max = options->nodes_max > 0 ? options->nodes_max : PLACE_NODES;
-    PlaceOutcome exact = PLACE_GAVE_UP;
-    if (!is_proven) {
-        exact = place_exact(problem, nodes_max, scratch, solution->address, &verdict->nodes);
+    if (is_proven) {
+        return verdict->outcome = PLACE_IMPOSSIBLE;
     }
+    PlaceOutcome exact =
+        place_exact(problem, nodes_of(options), scratch, solution->address, &verdict->nodes);
     if (exact == PLACE_PLACED) {
         fill_strides(problem, solution);
         verdict->broken_weight = broken_weight_of(problem, solution->address);
         verdict->request = -1;
         return verdict->outcome;
     }
-    if (!is_proven && options->is_proof_wanted) {
-        is_proven = place_find_subset(problem, failed, scratch, &verdict->certificate) ||
-                    (exact == PLACE_IMPOSSIBLE &&
-                     place_reduce(problem, nodes_max, scratch, &verdict->certificate));
-    }
-    verdict->outcome = is_proven ? PLACE_IMPOSSIBLE : PLACE_GAVE_UP;
-    if (!is_proven) {
-        const PlaceRequest *request = &problem->requests.at[failed];
-        verdict->short_bytes = max_i64(place_extent(request, request->is_interleaved) - hole, 0);
+    const PlaceRequest *request = &problem->requests.at[failed];
+    verdict->outcome = PLACE_GAVE_UP;
+    verdict->is_exhausted = exact == PLACE_IMPOSSIBLE;
+    verdict->short_bytes = max_i64(place_extent(request, request->is_interleaved) - hole, 0);
+    if (options->is_proof_wanted) {
+        problem_prove(problem, options, scratch, verdict);
     }
     return verdict->outcome;
 }
 
+/* --- all tiles ------------------------------------------------------------------------------------------------------ */
+
 typedef struct SolveTiles {
     const Work *work;
     const TileIndex *index;
-    Placement *out;
+    TileProblem *tiles;
+    PlaceProblem *problems;
+    PlaceSolution *solutions;
     PlaceVerdict *verdicts;
+    Placement *out;
     Arena *arenas; /* per worker */
 } SolveTiles;
 
-static void solve_tile(void *context, isize index, int worker)
+static void build_tile(void *context, isize index, int worker)
 {
     SolveTiles *solve = context;
-    Arena scratch = solve->arenas[worker];
     Tile id = {(uint16_t)index};
-    TileProblem tile = tile_problem_build(solve->work, solve->index, id, &scratch);
-    const PlaceProblem *problem = &tile.problem;
-    Arena more = arena_split(&scratch, (scratch.end - scratch.at) / 2);
-    PlaceSolution solution;
-    if (place_problem_solve(problem, &(PlaceOptions){0}, &scratch, more, &solution,
-                            &solve->verdicts[index]) != PLACE_PLACED) {
-        return;
-    }
+    solve->tiles[index] = tile_problem_build(solve->work, solve->index, id, &solve->arenas[worker]);
+    solve->problems[index] = solve->tiles[index].problem;
+}
+
+static void write_tile(void *context, isize index, int worker)
+{
+    SolveTiles *solve = context;
+    const TileProblem *tile = &solve->tiles[index];
     Placement *out = solve->out;
-    const uint32_t *address = solution.address;
-    for (int32_t i = 0; i < tile.member_count; i++) {
-        const Member *member = &tile.members[i];
+    const uint32_t *address = solve->solutions[index].address;
+    for (int32_t i = 0; i < tile->member_count; i++) {
+        const Member *member = &tile->members[i];
         out->address[member->buffer] = address[member->request] + member->offset;
         out->stride[member->buffer] = member->stride;
     }
     int32_t step;
-    out->descriptor[index] = tile.descriptor >= 0 ? address[tile.descriptor] : 0;
-    out->block[index] = tile.block >= 0 ? address[tile.block] : 0;
-    out->block_stride[index] = tile.block_stride;
-    out->used_bytes[index] = live_peak_of(problem, false, false, &step, scratch);
+    out->descriptor[index] = tile->descriptor >= 0 ? address[tile->descriptor] : 0;
+    out->block[index] = tile->block >= 0 ? address[tile->block] : 0;
+    out->block_stride[index] = tile->block_stride;
+    out->used_bytes[index] =
+        live_peak_of(&tile->problem, false, false, &step, solve->arenas[worker]);
+}
+
+/* A proof before a guess, then the largest gap, then the lowest tile; -1 when all are placed. */
+static int32_t worst_of(const PlaceVerdict *verdicts, int32_t tiles)
+{
+    int32_t worst = -1;
+    for (int32_t i = 0; i < tiles; i++) {
+        const PlaceVerdict *a = &verdicts[i], *b = worst < 0 ? NULL : &verdicts[worst];
+        if (a->outcome != PLACE_PLACED &&
+            (b == NULL || a->outcome < b->outcome ||
+             (a->outcome == b->outcome && a->short_bytes > b->short_bytes))) {
+            worst = i;
+        }
+    }
+    return worst;
 }
 
 bool place_solve(const Work *work, int threads, Arena *keep, Arena scratch, Placement *out,
@@ -178,38 +211,31 @@ bool place_solve(const Work *work, int threads, Arena *keep, Arena scratch, Plac
     TileIndex index = tile_index_build(work, &scratch);
     SolveTiles solve = {.work = work,
                         .index = &index,
-                        .out = out,
+                        .tiles = arena_array(&scratch, TileProblem, tiles),
+                        .problems = arena_array(&scratch, PlaceProblem, tiles),
+                        .solutions = arena_array(&scratch, PlaceSolution, tiles),
                         .verdicts = arena_array(&scratch, PlaceVerdict, tiles),
+                        .out = out,
                         .arenas = arena_array(&scratch, Arena, threads)};
-    isize share = (scratch.end - scratch.at) / (threads + 1);
+    isize share = (scratch.end - scratch.at) / 2 / threads; /* the other half is for solving */
     for (int i = 0; i < threads; i++) {
         solve.arenas[i] = arena_split(&scratch, share);
     }
-    parallel_for(threads, tiles, 8, solve_tile, &solve);
-    int32_t worst = -1; /* a proof before a guess, then the largest gap, then the lowest tile */
-    for (int32_t i = 0; i < tiles; i++) {
-        if (solve.verdicts[i].outcome != PLACE_PLACED) {
-            const PlaceVerdict *a = &solve.verdicts[i],
-                               *b = worst < 0 ? NULL : &solve.verdicts[worst];
-            if (b == NULL || a->outcome < b->outcome ||
-                (a->outcome == b->outcome && a->short_bytes > b->short_bytes)) {
-                worst = i;
-            }
-        }
-    }
+    parallel_for(threads, tiles, 8, build_tile, &solve);
+    PlaceOptions options = {0};
+    Arena solved = arena_split(&scratch, (scratch.end - scratch.at) / 4);
+    (void)place_problems_solve(solve.problems, tiles, &options, threads, &solved, scratch,
+                               solve.solutions, solve.verdicts);
+    int32_t worst = worst_of(solve.verdicts, (int32_t)tiles);
     if (worst < 0) {
+        parallel_for(threads, tiles, 8, write_tile, &solve);
         return true;
     }
     *verdict = solve.verdicts[worst];
+    problem_prove(&solve.problems[worst], &options, scratch, verdict); /* only of this one */
     PlaceProblem problem;
     Arena temporary = arena_split(&scratch, (scratch.end - scratch.at) / 2);
     place_extract(work, verdict->tile, &scratch, temporary, &problem);
-    if (verdict->outcome == PLACE_GAVE_UP) { /* again, for a proof */
-        PlaceSolution none;
-        Arena room = arena_split(&temporary, (temporary.end - temporary.at) / 2);
-        (void)place_problem_solve(&problem, &(PlaceOptions){.is_proof_wanted = true}, &room,
-                                  temporary, &none, verdict);
-    }
     Writer writer = writer_buffer(&scratch);
     verdict_print(&writer, &problem, verdict);
     write_str(&writer, tiles < CHIP_TILES ? S("; more tiles may help (--tiles)") : S(""));

@@ -241,6 +241,30 @@ static void explains(void)
     CHECK(writer_text(&writer).len > 0);
 }
 
+/* Three buffers of the last tile do not fit into two regions, though there are bytes enough; the tiles before it are equal. */
+static void proves_the_worst_tile(void)
+{
+    static const uint32_t bytes[] = {80000, 80000, 350000};
+    for (int threads = 1; threads <= 2; threads++) {
+        Arena arena = keep;
+        Work work = empty_work(5, &arena);
+        for (uint16_t tile = 0; tile < 5; tile++) {
+            for (int i = tile == 4 ? 0 : 1; i < 3; i++) {
+                add(&work, &arena,
+                    (Buffer){.tile = {tile}, .bytes = bytes[i], .align = 8, .first = 3, .last = 5});
+            }
+        }
+        Placement placement;
+        PlaceVerdict verdict;
+        Error err;
+        CHECK_ERROR(place_solve(&work, threads, &arena, scratch, &placement, &verdict, &err), err,
+                    ERROR_NO, "tile L4 does not fit: 3 buffers alone have no placement (proven)");
+        CHECK_EQ_INT(verdict.outcome, PLACE_IMPOSSIBLE);
+        CHECK_EQ_INT(verdict.certificate.count, 3);
+        CHECK_EQ_INT(verdict.tile.id, 4);
+    }
+}
+
 static void setup(void)
 {
     keep = arena_create((isize)1 << 29);
@@ -249,4 +273,4 @@ static void setup(void)
 }
 
 TEST_MAIN(setup, packs_iteration_blocks, parameters_overlap_nothing, catches_broken_rules, explains,
-          places_random_work, is_the_same_for_any_thread_count)
+          places_random_work, is_the_same_for_any_thread_count, proves_the_worst_tile)
