@@ -171,6 +171,23 @@ PlaceOutcome place_problem_solve(const PlaceProblem *problem, const PlaceOptions
 isize place_problems_solve(const PlaceProblem *problems, isize count, const PlaceOptions *options,
                            int threads, Arena *keep, Arena scratch, PlaceSolution *solutions,
                            PlaceVerdict *verdicts);
+/* Requests that get one address: at most one of a problem, each in at most one group, given addresses do not differ. */
+typedef struct PlaceMember {
+    int32_t problem, request;
+} PlaceMember;
+typedef struct PlaceGroup {
+    const PlaceMember *members;
+    int32_t count;
+} PlaceGroup;
+/* With groups, all or nothing (groups.c). Otherwise the verdict of a problem that failed: impossible only if it is so without groups. */
+PlaceOutcome place_groups_solve(const PlaceProblem *problems, isize count, const PlaceGroup *groups,
+                                isize group_count, const PlaceOptions *options, int threads,
+                                Arena *keep, Arena scratch, PlaceSolution *solutions,
+                                PlaceVerdict *verdict);
+/* place_problem_check of every problem, and one address a group. */
+bool place_groups_check(const PlaceProblem *problems, isize count, const PlaceGroup *groups,
+                        isize group_count, const PlaceSolution *solutions, Arena scratch,
+                        Error *err);
 /* A change with which the problem was placed. */
 typedef enum PlaceRelaxKind {
     RELAX_LIFETIME = 0, /* request a lives only in first .. last */

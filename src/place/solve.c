@@ -1,7 +1,7 @@
 /* A problem: first fit in several orders, then exact search, then evidence why not. All tiles in parallel. */
 #include "place/tile.h"
 
-static int64_t room_of(const PlaceProblem *problem, bool is_interleaved, bool is_windowless)
+int64_t room_of(const PlaceProblem *problem, bool is_interleaved, bool is_windowless)
 {
     int64_t room = 0;
     for (int32_t i = 0; i < problem->range_count; i++) {

@@ -40,6 +40,8 @@ TileProblem tile_problem_build(const Work *work, const TileIndex *index, Tile ti
  * window only. */
 int64_t live_peak_of(const PlaceProblem *problem, bool is_interleaved, bool is_windowless,
                      int32_t *step, Arena scratch);
+/* Bytes of the ranges that such requests may take. */
+int64_t room_of(const PlaceProblem *problem, bool is_interleaved, bool is_windowless);
 /* Requests alive in the step, largest first; the payload is the index. */
 isize rank_alive(const PlaceProblem *problem, int32_t step, SortKey *out, Arena scratch);
 /* One line: why the tile does not fit. */
