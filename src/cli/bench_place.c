@@ -1,7 +1,7 @@
 /* Output of `tessera bench place`: table, Markdown, JSON, text form (docs/place.md). */
 #include "cli/bench_place.h"
 
-enum { LISTED_MAX = 20, NAME_COLUMNS = 18, INDICES_A_LINE = 8 };
+enum { NAME_COLUMNS = 18, INDICES_A_LINE = 8 };
 
 /* --- sums ----------------------------------------------------------------------------------------------- */
 
@@ -27,16 +27,27 @@ static PlaceSum sum_of(const PlaceRun *run, isize first, isize count)
     return sum;
 }
 
-static void print_total(Writer *out, const PlaceRun *run)
+static PlaceSum total_of(const PlaceRun *run)
 {
     PlaceSum sum = sum_of(run, 0, run->problems.len);
+    for (isize i = 0; i < run->items.len; i++) {
+        sum.solve_seconds += run->items.at[i].solve_seconds;
+        sum.check_seconds += run->items.at[i].check_seconds;
+    }
+    return sum;
+}
+
+static void print_total(Writer *out, const PlaceRun *run)
+{
+    PlaceSum sum = total_of(run);
     write_fmt(out,
               "all: %lld problem%s, %lld placed, %lld impossible, %lld gave up; %lld requests, "
-              "%lld search nodes;\n  solved in %.2f s, checked in %.2f s of host time\n",
+              "%lld search nodes;\n  solved in %.2f s, checked in %.2f s of host time; at most "
+              "%lld MiB of host memory\n",
               (long long)sum.problems, sum.problems == 1 ? "" : "s",
               (long long)sum.outcomes[PLACE_PLACED], (long long)sum.outcomes[PLACE_IMPOSSIBLE],
               (long long)sum.outcomes[PLACE_GAVE_UP], (long long)sum.requests, (long long)sum.nodes,
-              sum.solve_seconds, sum.check_seconds);
+              sum.solve_seconds, sum.check_seconds, (long long)(cli_peak_bytes() >> 20));
 }
 
 /* --- lines of a table ----------------------------------------------------------------------------------- */
@@ -120,7 +131,13 @@ static PlaceLine line_of_item(const PlaceRun *run, const PlaceItem *item, Arena 
     Str verdict = str_format(arena, "%lld / %lld / %lld", (long long)sum.outcomes[PLACE_PLACED],
                              (long long)sum.outcomes[PLACE_IMPOSSIBLE],
                              (long long)sum.outcomes[PLACE_GAVE_UP]);
-    return (PlaceLine){.name = item->name, .verdict = verdict, .sum = sum};
+    sum.solve_seconds = item->solve_seconds;
+    Str generated = item->is_generated
+                        ? str_format(arena, "; generated in %.2f s", item->generate_seconds)
+                        : S("");
+    Str reason = str_format(arena, "  %lld problems, %lld different%.*s\n", (long long)item->count,
+                            (long long)item->distinct, STR_ARG(generated));
+    return (PlaceLine){.name = item->name, .verdict = verdict, .reason = reason, .sum = sum};
 }
 
 /* *has_groups: some line stands for a whole file. */
@@ -130,7 +147,7 @@ static PlaceLineVec lines_of(const PlaceRun *run, bool *has_groups, Arena *arena
     *has_groups = false;
     for (isize i = 0; i < run->items.len; i++) {
         const PlaceItem *item = &run->items.at[i];
-        if (item->count > LISTED_MAX) {
+        if (bench_place_is_set(item)) {
             *vec_push(&lines, arena) = line_of_item(run, item, arena);
             *has_groups = true;
             continue;
@@ -163,10 +180,11 @@ static Str shortened(Str name, Arena *arena)
 static void print_group_note(Writer *out, bool has_groups)
 {
     if (has_groups) {
-        write_fmt(out,
-                  "a file of more than %d problems: how many are placed / impossible / given up, "
-                  "and sums\n",
-                  LISTED_MAX);
+        write_fmt(
+            out,
+            "a set of more than %d problems: how many are placed / impossible / given up, sums, "
+            "wall time\n",
+            PLACE_LISTED_MAX);
     }
 }
 
@@ -238,6 +256,33 @@ static void print_certificate(Writer *out, const PlaceCertificate *certificate)
     write_str(out, S("]}"));
 }
 
+static void print_sets_json(Writer *out, const PlaceRun *run)
+{
+    write_str(out, S("\"sets\":["));
+    bool is_first = true;
+    for (isize i = 0; i < run->items.len; i++) {
+        const PlaceItem *item = &run->items.at[i];
+        if (!bench_place_is_set(item)) {
+            continue;
+        }
+        PlaceSum sum = sum_of(run, item->first, item->count);
+        write_str(out, is_first ? S("\n{\"name\":") : S(",\n{\"name\":"));
+        write_json_str(out, item->name);
+        write_fmt(out,
+                  ",\"problems\":%lld,\"different\":%lld,\"placed\":%lld,\"impossible\":%lld,"
+                  "\"gave_up\":%lld,\"requests\":%lld,\"search_nodes\":%lld,"
+                  "\"host_generate_seconds\":%.4f,\"host_solve_seconds\":%.4f,"
+                  "\"host_check_seconds\":%.4f}",
+                  (long long)sum.problems, (long long)item->distinct,
+                  (long long)sum.outcomes[PLACE_PLACED], (long long)sum.outcomes[PLACE_IMPOSSIBLE],
+                  (long long)sum.outcomes[PLACE_GAVE_UP], (long long)sum.requests,
+                  (long long)sum.nodes, item->generate_seconds, item->solve_seconds,
+                  item->check_seconds);
+        is_first = false;
+    }
+    write_str(out, is_first ? S("],") : S("\n],"));
+}
+
 void bench_place_json(Writer *out, const PlaceRun *run, Arena scratch)
 {
     write_str(out, S("{\"problems\":["));
@@ -260,19 +305,25 @@ void bench_place_json(Writer *out, const PlaceRun *run, Arena scratch)
             write_fmt(out, ",\"short_bytes\":%lld,\"failed_request\":%d,\"largest_hole_bytes\":%u",
                       (long long)verdict->short_bytes, verdict->request, verdict->largest_hole);
         }
-        write_fmt(out,
-                  ",\"search_nodes\":%lld,\"host_solve_seconds\":%.4f,"
-                  "\"host_check_seconds\":%.4f}",
-                  (long long)sum.nodes, sum.solve_seconds, sum.check_seconds);
+        write_fmt(out, ",\"search_nodes\":%lld", (long long)sum.nodes);
+        if (!bench_place_is_set(&run->items.at[run->records[i].item])) {
+            write_fmt(out, ",\"host_solve_seconds\":%.4f,\"host_check_seconds\":%.4f",
+                      sum.solve_seconds, sum.check_seconds);
+        }
+        write_str(out, S("}"));
     }
-    PlaceSum sum = sum_of(run, 0, run->problems.len);
+    write_str(out, S("\n],"));
+    print_sets_json(out, run);
+    PlaceSum sum = total_of(run);
     write_fmt(out,
-              "\n],\"total\":{\"problems\":%lld,\"placed\":%lld,\"impossible\":%lld,"
+              "\"total\":{\"problems\":%lld,\"placed\":%lld,\"impossible\":%lld,"
               "\"gave_up\":%lld,\"requests\":%lld,\"search_nodes\":%lld,"
-              "\"host_solve_seconds\":%.4f,\"host_check_seconds\":%.4f}}\n",
+              "\"host_solve_seconds\":%.4f,\"host_check_seconds\":%.4f,"
+              "\"host_peak_bytes\":%lld}}\n",
               (long long)sum.problems, (long long)sum.outcomes[PLACE_PLACED],
               (long long)sum.outcomes[PLACE_IMPOSSIBLE], (long long)sum.outcomes[PLACE_GAVE_UP],
-              (long long)sum.requests, (long long)sum.nodes, sum.solve_seconds, sum.check_seconds);
+              (long long)sum.requests, (long long)sum.nodes, sum.solve_seconds, sum.check_seconds,
+              (long long)cli_peak_bytes());
 }
 
 /* --- text form ------------------------------------------------------------------------------------------ */

@@ -3,20 +3,37 @@
 #include "cli/bench.h"
 #include "place/place.h"
 
-/* A file or a problem of the corpus. */
+typedef struct PlaceFlags {
+    BenchArgs args;
+    int64_t nodes_max, capacity; /* 0: not given */
+    bool is_printed;
+} PlaceFlags;
+
+/* A file, a problem of the corpus or a set of generated ones. */
 typedef struct PlaceItem {
     Str name;
     isize first, count; /* its problems */
+    bool is_generated;
+    bool has_witness; /* no proof of the contrary is looked for */
+    isize distinct;   /* of a set: problems that differ in more than tile and names */
+    double generate_seconds, solve_seconds, check_seconds; /* of a set: of the clock on the wall */
 } PlaceItem;
 VEC(PlaceItem);
+
+/* More problems than have a line each are solved together and shown as one line. */
+enum { PLACE_LISTED_MAX = 20 };
+static inline bool bench_place_is_set(const PlaceItem *item)
+{
+    return item->count > PLACE_LISTED_MAX;
+}
 
 /* One problem with its answer. */
 typedef struct PlaceRecord {
     int item;
     PlaceVerdict verdict;
-    PlaceSolution solution; /* kept for --print only */
-    double solve_seconds, check_seconds;
-    const Error *failure; /* of the check; NULL: none */
+    PlaceSolution solution;
+    double solve_seconds, check_seconds; /* 0 in a set */
+    const Error *failure;                /* of the check; NULL: none */
 } PlaceRecord;
 
 typedef struct PlaceRun {
@@ -25,10 +42,14 @@ typedef struct PlaceRun {
     PlaceRecord *records; /* one per problem */
 } PlaceRun;
 
-/* One line a problem, or one line a file that holds many. */
+extern const BenchCorpus place_corpus;
+/* Everything that was asked for, before anything is solved. */
+bool bench_place_read(PlaceRun *run, const PlaceFlags *f, Arena *keep, Arena scratch, Error *err);
+
+/* One line a problem, or one line a set. */
 void bench_place_table(Writer *out, const PlaceRun *run, Arena scratch);
 void bench_place_markdown(Writer *out, const PlaceRun *run, Arena scratch);
-/* Every problem, also of files that hold many. */
+/* Every problem, also of sets. */
 void bench_place_json(Writer *out, const PlaceRun *run, Arena scratch);
 /* The problems in their text form, with addresses where placed, each behind a comment with its verdict. */
 void bench_place_text(Writer *out, const PlaceRun *run, Arena scratch);

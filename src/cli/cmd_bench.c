@@ -71,20 +71,35 @@ static Str corpus_name(const CorpusFile *file)
     return str_cut(&name, '.');
 }
 
+static const char *generated_name(const BenchCorpus *corpus, int index)
+{
+    return corpus->generated == NULL ? NULL : corpus->generated(index);
+}
+
 void bench_print_list(Writer *out, const BenchCorpus *corpus)
 {
     for (int i = 0; i < *corpus->count; i++) {
         write_fmt(out, "%s%.*s\n", corpus->prefix, STR_ARG(corpus_name(&corpus->files[i])));
     }
+    for (int i = 0; generated_name(corpus, i) != NULL; i++) {
+        write_fmt(out, "%s\n", generated_name(corpus, i));
+    }
 }
 
 int bench_item_count(const BenchArgs *args, const BenchCorpus *corpus)
 {
-    return args->item_count > 0 ? args->item_count : *corpus->count;
+    int generated = 0;
+    while (generated_name(corpus, generated) != NULL) {
+        generated++;
+    }
+    return args->item_count > 0 ? args->item_count : *corpus->count + generated;
 }
 
 const char *bench_item(const BenchArgs *args, const BenchCorpus *corpus, int index, Arena *arena)
 {
+    if (args->item_count == 0 && index >= *corpus->count) {
+        return generated_name(corpus, index - *corpus->count);
+    }
     return args->item_count > 0 ? args->items[index]
                                 : str_format(arena, "%s%.*s", corpus->prefix,
                                              STR_ARG(corpus_name(&corpus->files[index])))

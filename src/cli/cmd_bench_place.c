@@ -2,20 +2,11 @@
 #include "cli/bench_place.h"
 
 enum {
-    FILE_BYTES_MAX = 1 << 28,
     KEEP_BYTES_LOG2 = 36,
     WORKER_KEEP_BYTES_LOG2 = 32,
     WORKER_SCRATCH_BYTES_LOG2 = 33,
 };
 #define NODES_LIMIT 1000000000000 /* of --nodes */
-
-static const BenchCorpus corpus = {"minimalloc-", place_files, &place_file_count};
-
-typedef struct PlaceFlags {
-    BenchArgs args;
-    int64_t nodes_max, capacity; /* 0: not given */
-    bool is_printed;
-} PlaceFlags;
 
 enum { FLAG_NODES = BENCH_FLAG_COUNT, FLAG_CAPACITY, FLAG_PRINT };
 
@@ -50,80 +41,6 @@ static bool check_flags(const PlaceFlags *f, Error *err)
            bench_exclude(list, f->capacity > 0 ? "--capacity" : NULL, err);
 }
 
-/* --- reading -------------------------------------------------------------------------------------------- */
-
-/* What was asked for, or the number between the last two dots of NAME.NUMBER.csv. */
-static bool capacity_of(const PlaceFlags *f, Str file, uint32_t *out, Error *err)
-{
-    Str name = str_slice(file, str_folder_len(file), file.len - S(".csv").len), number = name;
-    while (str_find(number, '.', 0) >= 0) {
-        (void)str_cut(&number, '.');
-    }
-    int64_t capacity = f->capacity;
-    if (capacity == 0 && (number.len == name.len || !str_to_int(number, &capacity))) {
-        capacity = 0;
-    }
-    *out = (uint32_t)capacity;
-    return (capacity >= 1 && capacity <= UINT32_MAX) ||
-           error_set(err, ERROR_INPUT, NULL,
-                     "expected a capacity of 1 to %u bytes: --capacity N, or a file name like "
-                     "A.1048576.csv",
-                     UINT32_MAX);
-}
-
-/* Appends the problems of a file or of the corpus. */
-static bool read_item(PlaceRun *run, const PlaceFlags *f, const char *item, bool *is_csv,
-                      Arena *keep, Arena scratch, Error *err)
-{
-    Str text;
-    if (!bench_read(&corpus, item, FILE_BYTES_MAX, &scratch, &text, err)) {
-        return false;
-    }
-    const CorpusFile *known = bench_find(&corpus, item);
-    Str file = str_of(known != NULL ? known->name : item);
-    PlaceItem *out = vec_push(&run->items, keep);
-    *out = (PlaceItem){.first = run->problems.len};
-    *is_csv = str_ends(file, S(".csv"));
-    if (*is_csv) {
-        uint32_t capacity;
-        PlaceProblem problem;
-        if (!capacity_of(f, file, &capacity, err) ||
-            !place_csv_parse(text, capacity, keep, scratch, &problem, err)) {
-            return error_context(err, "%s", item);
-        }
-        out->name = bench_name(item, ".csv", keep);
-        problem.name = out->name;
-        *vec_push(&run->problems, keep) = problem;
-    } else {
-        PlaceProblemVec problems;
-        if (!place_problem_parse(text, keep, &problems, err)) {
-            return error_context(err, "%s", item);
-        }
-        out->name = bench_name(item, ".place", keep);
-        for (isize i = 0; i < problems.len; i++) {
-            *vec_push(&run->problems, keep) = problems.at[i];
-        }
-    }
-    out->count = run->problems.len - out->first;
-    return true;
-}
-
-/* Everything, before anything is solved. */
-static bool read_all(PlaceRun *run, const PlaceFlags *f, Arena *keep, Arena scratch, Error *err)
-{
-    bool has_csv = false;
-    for (int i = 0; i < bench_item_count(&f->args, &corpus); i++) {
-        const char *item = bench_item(&f->args, &corpus, i, keep);
-        bool is_csv;
-        if (!read_item(run, f, item, &is_csv, keep, scratch, err)) {
-            return false;
-        }
-        has_csv = has_csv || is_csv;
-    }
-    return has_csv || f->capacity == 0 ||
-           error_set(err, ERROR_INPUT, NULL, "option --capacity: no problem is a CSV");
-}
-
 /* --- solving -------------------------------------------------------------------------------------------- */
 
 typedef struct Worker {
@@ -134,11 +51,17 @@ typedef struct SolveProblems {
     const PlaceFlags *flags;
     PlaceRun *run;
     Worker *workers;
+    const isize *problems;
 } SolveProblems;
 
+static PlaceOptions options_of(const PlaceFlags *f, const PlaceItem *item)
+{
+    return (PlaceOptions){.nodes_max = f->nodes_max, .is_proof_wanted = !item->has_witness};
+}
+
 /* Is the answer true, whichever it is? */
-static bool check_answer(const PlaceProblem *problem, const PlaceRecord *record, Arena scratch,
-                         Error *err)
+static bool is_true(const PlaceProblem *problem, const PlaceRecord *record, Arena scratch,
+                    Error *err)
 {
     switch (record->verdict.outcome) {
     case PLACE_PLACED:
@@ -150,52 +73,71 @@ static bool check_answer(const PlaceProblem *problem, const PlaceRecord *record,
     }
 }
 
-static void solve_problem(void *context, isize index, int worker)
+static void check_problem(void *context, isize index, int worker)
 {
     SolveProblems *solve = context;
-    const PlaceFlags *f = solve->flags;
-    PlaceRun *run = solve->run;
-    PlaceRecord *record = &run->records[index];
-    const PlaceProblem *problem = &run->problems.at[index];
-    const PlaceItem *item = &run->items.at[record->item];
-    if (index == item->first) {
-        bench_say(&f->args, record->item, (int)run->items.len, item->name, "placing");
-    }
     Worker *own = &solve->workers[worker];
-    Arena vanishing = own->keep;
-    Arena *keep = f->is_printed ? &own->keep : &vanishing;
-    PlaceOptions options = {.nodes_max = f->nodes_max};
-    double begin = time_seconds();
-    place_problem_solve(problem, &options, keep, own->scratch, &record->solution, &record->verdict);
-    double solved = time_seconds();
-    record->solve_seconds = solved - begin;
+    isize problem = solve->problems[index];
+    PlaceRecord *record = &solve->run->records[problem];
     Error err = {0};
-    if (!check_answer(problem, record, own->scratch, &err)) {
+    if (!is_true(&solve->run->problems.at[problem], record, own->scratch, &err)) {
         Error *failure = arena_new(&own->keep, Error);
         *failure = err;
         record->failure = failure;
     }
+}
+
+static void solve_problem(void *context, isize index, int worker)
+{
+    SolveProblems *solve = context;
+    PlaceRun *run = solve->run;
+    isize problem = solve->problems[index];
+    PlaceRecord *record = &run->records[problem];
+    const PlaceItem *item = &run->items.at[record->item];
+    if (problem == item->first) {
+        bench_say(&solve->flags->args, record->item, (int)run->items.len, item->name, "placing");
+    }
+    Worker *own = &solve->workers[worker];
+    PlaceOptions options = options_of(solve->flags, item);
+    double begin = time_seconds();
+    (void)place_problem_solve(&run->problems.at[problem], &options, &own->keep, own->scratch,
+                              &record->solution, &record->verdict);
+    double solved = time_seconds();
+    record->solve_seconds = solved - begin;
+    check_problem(context, index, worker);
     record->check_seconds = time_seconds() - solved;
 }
 
-/* False when an answer is not true. */
-static bool solve_all(PlaceRun *run, const PlaceFlags *f, Arena *keep, Error *err)
+/* As the tiles of a program, equal ones once. */
+static void solve_set(SolveProblems *solve, PlaceItem *item, int threads, Arena *keep,
+                      Arena scratch)
 {
-    isize count = run->problems.len;
-    int threads = (int)min_i64(thread_count((int)f->args.threads), count);
-    run->records = arena_array(keep, PlaceRecord, count);
-    for (int i = 0; i < run->items.len; i++) {
-        for (isize k = 0; k < run->items.at[i].count; k++) {
-            run->records[run->items.at[i].first + k].item = i;
-        }
+    PlaceRun *run = solve->run;
+    bench_say(&solve->flags->args, (int)(item - run->items.at), (int)run->items.len, item->name,
+              "placing");
+    PlaceSolution *solutions = arena_array(&scratch, PlaceSolution, item->count);
+    PlaceVerdict *verdicts = arena_array(&scratch, PlaceVerdict, item->count);
+    isize *problems = arena_array(&scratch, isize, item->count);
+    PlaceOptions options = options_of(solve->flags, item);
+    double begin = time_seconds();
+    item->distinct = place_problems_solve(&run->problems.at[item->first], item->count, &options,
+                                          threads, keep, scratch, solutions, verdicts);
+    double solved = time_seconds();
+    item->solve_seconds = solved - begin;
+    for (isize i = 0; i < item->count; i++) {
+        problems[i] = item->first + i;
+        run->records[problems[i]].solution = solutions[i];
+        run->records[problems[i]].verdict = verdicts[i];
     }
-    SolveProblems solve = {.flags = f, .run = run, .workers = arena_array(keep, Worker, threads)};
-    for (int i = 0; i < threads; i++) {
-        solve.workers[i] = (Worker){.keep = arena_create((isize)1 << WORKER_KEEP_BYTES_LOG2),
-                                    .scratch = arena_create((isize)1 << WORKER_SCRATCH_BYTES_LOG2)};
-    }
-    parallel_for(threads, count, 1, solve_problem, &solve);
-    for (isize i = 0; i < count; i++) {
+    solve->problems = problems;
+    parallel_for(threads, item->count, 1, check_problem, solve);
+    item->check_seconds = time_seconds() - solved;
+}
+
+/* False when an answer is not true. */
+static bool are_all_true(const PlaceRun *run, Error *err)
+{
+    for (isize i = 0; i < run->problems.len; i++) {
         const PlaceRecord *record = &run->records[i];
         if (record->failure != NULL) {
             const PlaceItem *item = &run->items.at[record->item];
@@ -205,6 +147,38 @@ static bool solve_all(PlaceRun *run, const PlaceFlags *f, Arena *keep, Error *er
         }
     }
     return true;
+}
+
+static bool solve_all(PlaceRun *run, const PlaceFlags *f, Arena *keep, Arena scratch, Error *err)
+{
+    isize count = run->problems.len, alone = 0;
+    int threads = (int)min_i64(thread_count((int)f->args.threads), count);
+    isize *problems = arena_array(keep, isize, count); /* that are no set's */
+    run->records = arena_array(keep, PlaceRecord, count);
+    for (int i = 0; i < run->items.len; i++) {
+        const PlaceItem *item = &run->items.at[i];
+        for (isize k = item->first; k < item->first + item->count; k++) {
+            run->records[k].item = i;
+            if (!bench_place_is_set(item)) {
+                problems[alone++] = k;
+            }
+        }
+    }
+    SolveProblems solve = {.flags = f,
+                           .run = run,
+                           .workers = arena_array(keep, Worker, threads),
+                           .problems = problems};
+    for (int i = 0; i < threads; i++) {
+        solve.workers[i] = (Worker){.keep = arena_create((isize)1 << WORKER_KEEP_BYTES_LOG2),
+                                    .scratch = arena_create((isize)1 << WORKER_SCRATCH_BYTES_LOG2)};
+    }
+    parallel_for(threads, alone, 1, solve_problem, &solve);
+    for (isize i = 0; i < run->items.len; i++) {
+        if (bench_place_is_set(&run->items.at[i])) {
+            solve_set(&solve, &run->items.at[i], threads, keep, scratch);
+        }
+    }
+    return are_all_true(run, err);
 }
 
 /* --- the command ---------------------------------------------------------------------------------------- */
@@ -234,8 +208,8 @@ int bench_place(int argc, char **argv)
     int done = 0;
     if (!cli_parse(argc, argv, "[PROBLEM...] [OPTIONS]",
                    "Solves placement problems and checks every answer. PROBLEM is a file "
-                   "(docs/place.md), a CSV of minimalloc\n(*.csv) or a name of the corpus "
-                   "(--list); without one, the whole corpus.",
+                   "(docs/place.md), a CSV of minimalloc\n(*.csv) or a name of the corpus or of "
+                   "generated problems (--list); without one, all of these.",
                    flags, sizeof flags / sizeof *flags, take, &f, &done)) {
         return done;
     }
@@ -248,8 +222,9 @@ int bench_place(int argc, char **argv)
     Writer out = writer_file(1, &keep);
     PlaceRun run = {0};
     if (f.args.is_listed) {
-        bench_print_list(&out, &corpus);
-    } else if (!read_all(&run, &f, &keep, scratch, &err) || !solve_all(&run, &f, &keep, &err)) {
+        bench_print_list(&out, &place_corpus);
+    } else if (!bench_place_read(&run, &f, &keep, scratch, &err) ||
+               !solve_all(&run, &f, &keep, scratch, &err)) {
         return cli_fail(&err);
     } else {
         print_answers(&out, &f, &run, scratch);

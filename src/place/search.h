@@ -14,7 +14,7 @@ enum {
 typedef struct SearchRange {
     uint32_t begin, end;
     uint32_t element_bytes; /* unit of separation, a power of two; 0: none */
-    uint32_t limit; /* no tail of an item in this range ends behind it */
+    uint32_t limit;         /* no tail of an item in this range ends behind it */
 } SearchRange;
 
 typedef struct SearchItem {

@@ -38,8 +38,7 @@ static bool check_given(const SearchProblem *problem, const uint64_t *is_apart)
                 limit = problem->range[r].limit;
             }
         }
-        if (!is_inside || a_end + a->tail_bytes > limit ||
-            (a->address & (a->align - 1)) != 0) {
+        if (!is_inside || a_end + a->tail_bytes > limit || (a->address & (a->align - 1)) != 0) {
             return false;
         }
         for (int32_t j = 0; j < i; j++) {
@@ -179,10 +178,10 @@ bool search_build(Search *search, const SearchProblem *problem, Arena *arena)
     for (int32_t i = 0; i < n; i++) {
         const SearchItem *item = &problem->items[i];
         ASSERT(item->bytes > 0 && item->first < item->last);
-        search->is_plain &= item->address == NOWHERE && item->align == 1 &&
-                            !bit_get(is_paired, i) && (item->ranges & 1) != 0 &&
-                            (problem->high_ranges & 1) == 0 &&
-                            item->tail_bytes + (uint64_t)problem->range[0].end <= problem->range[0].limit;
+        search->is_plain &=
+            item->address == NOWHERE && item->align == 1 && !bit_get(is_paired, i) &&
+            (item->ranges & 1) != 0 && (problem->high_ranges & 1) == 0 &&
+            item->tail_bytes + (uint64_t)problem->range[0].end <= problem->range[0].limit;
         if (item->address != NOWHERE) {
             continue;
         }

@@ -37,12 +37,18 @@ $ for i in $(seq 25); do printf 'place\nrange begin=0 end=8\nrequest bytes=%d fi
 $ tessera bench place many -q | plain
 $ tessera bench place many -q --json | grep -c '"name"'
 $ tessera bench place small.place -q >/dev/full; echo $?
-$ tessera bench place --list | sed -n '1p;$p;$='
-$ tessera bench place -q --json -j1 | sed 's/"host_[a-z_]*":[0-9.]*//g' >one
-$ tessera bench place -q --json -j2 | sed 's/"host_[a-z_]*":[0-9.]*//g' >two
-$ cmp one two && wc -l <one
+$ tessera bench place --list | sed -n '1p;11,$p'
+$ corpus=$(tessera bench place --list | grep minimalloc)
+$ for j in 1 2; do tessera bench place $corpus many -q --json -j$j | sed 's/"host_[a-z_]*":[0-9.]*//g' >json$j; done
+$ cmp json1 json2 && wc -l <json1
+$ for item in siglip-27 witness-20; do tessera bench place $item -q --nodes 100 | plain | sed 's/ [0-9]* *$//; s/generated in.*/generated/'; done
+$ tessera bench place impossible-200 siglip-27 -q --json | python3 -c 'import json, sys
+> run = json.load(sys.stdin)
+> for s in run["sets"]: print(s["name"], s["problems"], s["different"], s["placed"], s["impossible"], s["gave_up"])
+> print(len(run["problems"]), run["total"]["host_peak_bytes"] < 1 << 30)'
+$ tessera bench place impossible-200 -q --print | grep -c '^# impossible-200/[0-9]*: impossible'
 $ for form in "" --markdown --print; do
->   for j in 1 2; do tessera bench place small.place many minimalloc-A -q $form -j$j | sed 's/[0-9]*\.[0-9]* |$//; s/ *[0-9]*\.[0-9]*$//; /^  solved/d' >out$j; done
+>   for j in 1 2; do tessera bench place small.place many minimalloc-A -q $form -j$j | sed 's/[0-9]*\.[0-9]* |$//; s/ *[0-9]*\.[0-9]*$//; /^  solved/d; /^memory/d' >out$j; done
 >   cmp out1 out2; awk 'length > 100 && !/^[|]/' out1
 > done
 --- exit 0
@@ -94,12 +100,33 @@ small/3 placed None None
                              live peak  available   slack                             search    host
 problem            requests      bytes      bytes       % verdict                      nodes       s
 many                     25        130        200   35.00 21 / 4 / 0
-a file of more than 20 problems: how many are placed / impossible / given up, and sums
+  25 problems, 10 different
+a set of more than 20 problems: how many are placed / impossible / given up, sums, wall time
 all: 25 problems, 21 placed, 4 impossible, 0 gave up; 25 requests;
-25
+26
 tessera: standard output: cannot be written
 2
 minimalloc-A
 minimalloc-K
-11
-13
+siglip-27
+impossible-200
+witness-20
+witness-10
+witness-0
+40
+                             live peak  available   slack                             search    host
+problem            requests      bytes      bytes       % verdict                      nodes       s
+siglip-27            282751  537596704  673657856   20.20 1472 / 0 /
+  1472 problems, 880 different; generated
+a set of more than 20 problems: how many are placed / impossible / given up, sums, wall time
+all: 1472 problems, 1472 placed, 0 impossible, 0 gave up; 282751 requests;
+                             live peak  available   slack                             search    host
+problem            requests      bytes      bytes       % verdict                      nodes       s
+witness-20             7065   22761392   23221120    1.98 0 / 0 /
+  40 problems, 40 different; generated
+a set of more than 20 problems: how many are placed / impossible / given up, sums, wall time
+all: 40 problems, 0 placed, 0 impossible, 40 gave up; 7065 requests;
+impossible-200 200 200 0 200 0
+siglip-27 1472 880 1472 0 0
+1672 True
+200
