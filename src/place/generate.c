@@ -7,6 +7,8 @@
  *             more than 33; of a smaller one, the largest of three at random: 2 of 5 times between addresses, else between
  *             steps, with a third of them staying whole in time. Half of these cuts are uniform, half near one end:
  *             64 * 2^random(10) bytes, or 1 + random(4) steps, from it
+ *   peaks     with p > 0: p steps stay full; of the rectangles that lie in none of them one of two is left out. Without, every step
+ *             is full
  *   slack     s permille: owed += bytes * steps * s / 1000 rectangle by rectangle, paid in units of 8 bytes as soon as a rectangle
  *             can pay, so that the sum over all is s permille whatever the sizes
  *   align     the largest of 8..64 that the address has, or half of the times any smaller one
@@ -202,8 +204,28 @@ static void add_pairs(PlaceProblem *problem, const RectangleVec *cut, Dice *dice
     }
 }
 
-void place_generate_witness(uint64_t seed, int slack_permille, Arena *keep, Arena scratch,
-                            PlaceProblem *out, PlaceSolution *witness)
+/* Leaves out rectangles, so that only some steps stay full. */
+static void keep_peaks(RectangleVec *cut, int peaks, Dice *dice)
+{
+    bool is_full[GENERATED_STEPS] = {false};
+    for (int i = 0; i < peaks; i++) {
+        is_full[roll(dice, 0, GENERATED_STEPS - 1)] = true;
+    }
+    isize kept = 0;
+    for (isize i = 0; i < cut->len; i++) {
+        bool is_kept = false;
+        for (int32_t step = cut->at[i].first; step < cut->at[i].last; step++) {
+            is_kept |= is_full[step];
+        }
+        if (is_kept || roll_one_of(dice, 2)) {
+            cut->at[kept++] = cut->at[i];
+        }
+    }
+    cut->len = kept;
+}
+
+void place_generate_witness(uint64_t seed, int slack_permille, int peaks, Arena *keep,
+                            Arena scratch, PlaceProblem *out, PlaceSolution *witness)
 {
     ASSERT(slack_permille >= 0 && slack_permille < 1000);
     Dice *dice = &(Dice){.seed = random_u64(seed, DICE_WITNESS)};
@@ -219,6 +241,9 @@ void place_generate_witness(uint64_t seed, int slack_permille, Arena *keep, Aren
         out->range_count = 3;
     }
     RectangleVec cut = cut_ranges(out, roll(dice, 100, 250), dice, &scratch);
+    if (peaks > 0) {
+        keep_peaks(&cut, peaks, dice);
+    }
     int64_t owed = 0; /* thousandths of bytes times steps */
     for (isize i = 0; i < cut.len; i++) {
         const Rectangle *r = &cut.at[i];

@@ -223,9 +223,10 @@ bool place_csv_parse(Str text, uint32_t capacity, Arena *keep, Arena scratch, Pl
 /* --- generated problems ---------------------------------------------------------------------------------------------- */
 
 /* One tile that has a placement by construction, with few bytes to spare (generate.c): its ranges are full but for
- * `slack_permille` of their bytes times steps. `witness` (may be NULL) becomes that placement. */
-void place_generate_witness(uint64_t seed, int slack_permille, Arena *keep, Arena scratch,
-                            PlaceProblem *out, PlaceSolution *witness);
+ * `slack_permille` of their bytes times steps, in every step (peaks 0) or in this many steps, with less alive in the others.
+ * `witness` (may be NULL) becomes that placement. */
+void place_generate_witness(uint64_t seed, int slack_permille, int peaks, Arena *keep,
+                            Arena scratch, PlaceProblem *out, PlaceSolution *witness);
 /* One tile that has none, of a kind that seed modulo PLACE_IMPOSSIBLE_KINDS says (generate_impossible.c). `certificate` (may be
  * NULL) becomes its proof. */
 enum { PLACE_IMPOSSIBLE_KINDS = 8 };

@@ -113,6 +113,7 @@ impossible-200
 witness-20
 witness-10
 witness-0
+full-10
 40
                              live peak  available   slack                             search    host
 problem            requests      bytes      bytes       % verdict                      nodes       s
@@ -122,10 +123,10 @@ a set of more than 20 problems: how many are placed / impossible / given up, sum
 all: 1472 problems, 1472 placed, 0 impossible, 0 gave up; 282751 requests;
                              live peak  available   slack                             search    host
 problem            requests      bytes      bytes       % verdict                      nodes       s
-witness-20             7065   22761392   23221120    1.98 0 / 0 /
-  40 problems, 40 different; generated
+witness-20            12064   56898952   58052800    1.99 17 / 0 /
+  100 problems, 100 different; generated
 a set of more than 20 problems: how many are placed / impossible / given up, sums, wall time
-all: 40 problems, 0 placed, 0 impossible, 40 gave up; 7065 requests;
+all: 100 problems, 17 placed, 0 impossible, 83 gave up; 12064 requests;
 impossible-200 200 200 0 200 0
 siglip-27 1472 880 1472 0 0
 1672 True

@@ -15,7 +15,7 @@ static PlaceProblem *tiles(Arena *arena)
     for (int i = 0; i < PROBLEMS; i++) {
         uint64_t seed = first + (uint64_t)i % (PROBLEMS / COPIES);
         if (i % 2 == 0) {
-            place_generate_witness(seed, 300, arena, scratch, &problems[i], NULL);
+            place_generate_witness(seed, 300, 0, arena, scratch, &problems[i], NULL);
         } else {
             place_generate_impossible(seed, arena, &problems[i], NULL);
         }

@@ -6,7 +6,7 @@
 static Arena keep, scratch;
 
 /* Placed with this slack, of `rounds`. */
-static int count_placed(uint64_t seed, int slack_permille, int rounds)
+static int count_placed(uint64_t seed, int slack_permille, int peaks, int rounds)
 {
     int placed = 0;
     for (int round = 0; round < rounds; round++) {
@@ -15,8 +15,8 @@ static int count_placed(uint64_t seed, int slack_permille, int rounds)
         PlaceSolution solution;
         PlaceVerdict verdict;
         Error err = {0};
-        place_generate_witness(seed + (uint64_t)round, slack_permille, &arena, scratch, &problem,
-                               NULL);
+        place_generate_witness(seed + (uint64_t)round, slack_permille, peaks, &arena, scratch,
+                               &problem, NULL);
         PlaceOptions options = {.nodes_max = 20000, .is_proof_wanted = true};
         PlaceOutcome outcome =
             place_problem_solve(&problem, &options, &arena, scratch, &solution, &verdict);
@@ -26,7 +26,8 @@ static int count_placed(uint64_t seed, int slack_permille, int rounds)
             placed++;
         }
     }
-    fprintf(stderr, "slack %d permille: %d of %d placed\n", slack_permille, placed, rounds);
+    fprintf(stderr, "slack %d permille, %d peaks: %d of %d placed\n", slack_permille, peaks, placed,
+            rounds);
     return placed;
 }
 
@@ -34,9 +35,10 @@ static void places_witnesses(void)
 {
     enum { ROUNDS = 12 };
     uint64_t seed = test_seed(1);
-    CHECK(count_placed(seed, 200, ROUNDS) >= ROUNDS * 3 / 4);
-    CHECK(count_placed(seed, 50, ROUNDS) >= 1);
-    (void)count_placed(seed, 0, ROUNDS / 4);
+    CHECK(count_placed(seed, 200, 0, ROUNDS) >= ROUNDS * 3 / 4);
+    CHECK(count_placed(seed, 50, 0, ROUNDS) >= 1);
+    (void)count_placed(seed, 0, 0, ROUNDS / 4);
+    CHECK(count_placed(seed, 10, 3, ROUNDS) >= ROUNDS / 2);
 }
 
 static void proves_impossible_tiles(void)
