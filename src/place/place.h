@@ -15,7 +15,7 @@ enum {
     PLACE_RANGES_MAX = 16,
     PLACE_REQUESTS_MAX = 50 * 1000, /* of a file: first fit looks at pairs */
     PLACE_SUBSET_MAX = 14,          /* requests of a certificate */
-    PLACE_NODES = 200000,           /* of a search, when nothing else is asked for */
+    PLACE_NODES = 2000000,          /* of a search, when nothing else is asked for */
     PLACE_ALIGN_MAX = 1 << 20,
 };
 #define PLACE_NOWHERE UINT32_MAX /* no address yet, or none given */

@@ -179,6 +179,35 @@ static void write_tile(void *context, isize index, int worker)
         live_peak_of(&tile->problem, false, false, &step, solve->arenas[worker]);
 }
 
+/* Nodes that every tile gets, and how many tiles may be left for more. */
+enum { NODES_OF_ALL = 200000, RETRIES_MAX = 16 };
+
+/* First all tiles with few nodes; what is left is worth more if it is little. */
+static void solve_tiles(SolveTiles *solve, isize count, int threads, Arena *keep, Arena scratch)
+{
+    (void)place_problems_solve(solve->problems, count, &(PlaceOptions){.nodes_max = NODES_OF_ALL},
+                               threads, keep, scratch, solve->solutions, solve->verdicts);
+    PlaceProblem *problems = arena_array(&scratch, PlaceProblem, count);
+    isize *index = arena_array(&scratch, isize, count), left = 0;
+    for (isize i = 0; i < count; i++) {
+        if (solve->verdicts[i].outcome == PLACE_GAVE_UP && !solve->verdicts[i].is_exhausted) {
+            problems[left] = solve->problems[i];
+            index[left++] = i;
+        }
+    }
+    if (left == 0 || left > RETRIES_MAX) {
+        return;
+    }
+    PlaceSolution solutions[RETRIES_MAX];
+    PlaceVerdict verdicts[RETRIES_MAX];
+    (void)place_problems_solve(problems, left, &(PlaceOptions){0}, threads, keep, scratch,
+                               solutions, verdicts);
+    for (isize i = 0; i < left; i++) {
+        solve->solutions[index[i]] = solutions[i];
+        solve->verdicts[index[i]] = verdicts[i];
+    }
+}
+
 /* A proof before a guess, then the largest gap, then the lowest tile; -1 when all are placed. */
 static int32_t worst_of(const PlaceVerdict *verdicts, int32_t tiles)
 {
@@ -224,8 +253,7 @@ bool place_solve(const Work *work, int threads, Arena *keep, Arena scratch, Plac
     parallel_for(threads, tiles, 8, build_tile, &solve);
     PlaceOptions options = {0};
     Arena solved = arena_split(&scratch, (scratch.end - scratch.at) / 4);
-    (void)place_problems_solve(solve.problems, tiles, &options, threads, &solved, scratch,
-                               solve.solutions, solve.verdicts);
+    solve_tiles(&solve, tiles, threads, &solved, scratch);
     int32_t worst = worst_of(solve.verdicts, (int32_t)tiles);
     if (worst < 0) {
         parallel_for(threads, tiles, 8, write_tile, &solve);
