@@ -116,12 +116,46 @@ static Str reason_of(const PlaceProblem *problem, const PlaceVerdict *verdict, A
     return writer_text(&writer);
 }
 
+/* Empty when no minimum was looked for. */
+static Str minimum_of(const PlaceRun *run, isize first, isize count, Arena *arena)
+{
+    isize found = 0, least = 0;
+    int64_t fewest = INT64_MAX, most = 0;
+    double seconds = 0;
+    const PlaceMinimum *minimum = NULL;
+    for (isize i = first; i < first + count; i++) {
+        const PlaceRecord *record = &run->records[i];
+        if (record->has_minimum) {
+            minimum = &record->minimum;
+            found++;
+            least += minimum->end == minimum->proved_end;
+            fewest = min_i64(fewest, minimum->spare_bytes);
+            most = max_i64(most, minimum->spare_bytes);
+            seconds += record->minimum_seconds;
+        }
+    }
+    if (minimum == NULL) {
+        return S("");
+    }
+    if (count > 1) {
+        return str_format(
+            arena, "  least ends: %td found, %td proved; %lld to %lld bytes to spare; %.2f s\n",
+            found, least, (long long)fewest, (long long)most, seconds);
+    }
+    Str proof = least > 0 ? S("proved") : str_format(arena, "at least %u", minimum->proved_end);
+    return str_format(arena, "  least end %u (%.*s), %lld bytes to spare; %lld nodes, %.2f s\n",
+                      minimum->end, STR_ARG(proof), (long long)minimum->spare_bytes,
+                      (long long)minimum->nodes, seconds);
+}
+
 static PlaceLine line_of_problem(const PlaceRun *run, isize problem, Arena *arena)
 {
     const PlaceVerdict *verdict = &run->records[problem].verdict;
     return (PlaceLine){.name = problem_name(run, problem, arena),
                        .verdict = verdict_of(verdict, arena),
-                       .reason = reason_of(&run->problems.at[problem], verdict, arena),
+                       .reason = verdict->outcome == PLACE_PLACED
+                                     ? minimum_of(run, problem, 1, arena)
+                                     : reason_of(&run->problems.at[problem], verdict, arena),
                        .sum = sum_of(run, problem, 1)};
 }
 
@@ -135,8 +169,10 @@ static PlaceLine line_of_item(const PlaceRun *run, const PlaceItem *item, Arena 
     Str generated = item->is_generated
                         ? str_format(arena, "; generated in %.2f s", item->generate_seconds)
                         : S("");
-    Str reason = str_format(arena, "  %lld problems, %lld different%.*s\n", (long long)item->count,
-                            (long long)item->distinct, STR_ARG(generated));
+    Str minimum = minimum_of(run, item->first, item->count, arena);
+    Str reason =
+        str_format(arena, "  %lld problems, %lld different%.*s\n%.*s", (long long)item->count,
+                   (long long)item->distinct, STR_ARG(generated), STR_ARG(minimum));
     return (PlaceLine){.name = item->name, .verdict = verdict, .reason = reason, .sum = sum};
 }
 
@@ -306,6 +342,14 @@ void bench_place_json(Writer *out, const PlaceRun *run, Arena scratch)
                       (long long)verdict->short_bytes, verdict->request, verdict->largest_hole);
         }
         write_fmt(out, ",\"search_nodes\":%lld", (long long)sum.nodes);
+        if (run->records[i].has_minimum) {
+            const PlaceMinimum *minimum = &run->records[i].minimum;
+            write_fmt(out,
+                      ",\"least_end\":%u,\"proved_end\":%u,\"spare_bytes\":%lld,"
+                      "\"minimum_nodes\":%lld,\"host_minimum_seconds\":%.4f",
+                      minimum->end, minimum->proved_end, (long long)minimum->spare_bytes,
+                      (long long)minimum->nodes, run->records[i].minimum_seconds);
+        }
         if (!bench_place_is_set(&run->items.at[run->records[i].item])) {
             write_fmt(out, ",\"host_solve_seconds\":%.4f,\"host_check_seconds\":%.4f",
                       sum.solve_seconds, sum.check_seconds);

@@ -6,7 +6,7 @@
 typedef struct PlaceFlags {
     BenchArgs args;
     int64_t nodes_max, capacity; /* 0: not given */
-    bool is_printed;
+    bool is_printed, is_minimum;
 } PlaceFlags;
 
 /* A file, a problem of the corpus or a set of generated ones. */
@@ -32,6 +32,9 @@ typedef struct PlaceRecord {
     int item;
     PlaceVerdict verdict;
     PlaceSolution solution;
+    bool has_minimum;
+    PlaceMinimum minimum;
+    double minimum_seconds;
     double solve_seconds, check_seconds; /* 0 in a set */
     const Error *failure;                /* of the check; NULL: none */
 } PlaceRecord;

@@ -50,7 +50,7 @@ static void make_full_10(int index, Arena *keep, Arena scratch, PlaceProblem *ou
 static const PlaceSet sets[] = {
     {"siglip-27", CHIP_TILES, false, make_model}, {"impossible-200", 200, false, make_impossible},
     {"witness-20", 100, true, make_witness_20},   {"witness-10", 100, true, make_witness_10},
-    {"witness-0", 20, true, make_witness_0},     {"full-10", 20, true, make_full_10},
+    {"witness-0", 20, true, make_witness_0},      {"full-10", 20, true, make_full_10},
 };
 enum { SET_COUNT = sizeof sets / sizeof *sets };
 

@@ -8,12 +8,13 @@ enum {
 };
 #define NODES_LIMIT 1000000000000 /* of --nodes */
 
-enum { FLAG_NODES = BENCH_FLAG_COUNT, FLAG_CAPACITY, FLAG_PRINT };
+enum { FLAG_NODES = BENCH_FLAG_COUNT, FLAG_CAPACITY, FLAG_MINIMUM, FLAG_PRINT };
 
 static const Flag flags[] = {
     BENCH_FLAGS,
     [FLAG_NODES] = {"--nodes", "N", "nodes that the search of a problem may take"},
     [FLAG_CAPACITY] = {"--capacity", "N", "bytes of a CSV (default: the number in its file name)"},
+    [FLAG_MINIMUM] = {"--minimum", NULL, "look for the least end of the last range"},
     [FLAG_PRINT] = {"--print", NULL, "print the problems as text, with addresses where placed"},
 };
 
@@ -25,6 +26,9 @@ static bool take(void *context, int flag, const char *value, Error *err)
         return cli_int("--nodes", value, 1, NODES_LIMIT, &f->nodes_max, err);
     case FLAG_CAPACITY:
         return cli_int("--capacity", value, 1, UINT32_MAX, &f->capacity, err);
+    case FLAG_MINIMUM:
+        f->is_minimum = true;
+        return true;
     case FLAG_PRINT:
         f->is_printed = true;
         return true;
@@ -38,6 +42,7 @@ static bool check_flags(const PlaceFlags *f, Error *err)
     const char *list = f->args.is_listed ? "--list" : NULL;
     return bench_check_args(&f->args, f->is_printed ? "--print" : NULL, err) &&
            bench_exclude(list, f->nodes_max > 0 ? "--nodes" : NULL, err) &&
+           bench_exclude(list, f->is_minimum ? "--minimum" : NULL, err) &&
            bench_exclude(list, f->capacity > 0 ? "--capacity" : NULL, err);
 }
 
@@ -134,6 +139,43 @@ static void solve_set(SolveProblems *solve, PlaceItem *item, int threads, Arena 
     item->check_seconds = time_seconds() - solved;
 }
 
+enum { MINIMUM_NODES = 200000 }; /* for every end, when nothing else is asked for */
+
+static void minimise_problem(void *context, isize index, int worker)
+{
+    SolveProblems *solve = context;
+    const PlaceProblem *problem = &solve->run->problems.at[index];
+    PlaceRecord *record = &solve->run->records[index];
+    if (record->verdict.outcome != PLACE_PLACED || record->failure != NULL) {
+        return;
+    }
+    Worker *own = &solve->workers[worker];
+    isize count = problem->requests.len; /* equal problems of a set share their solution */
+    PlaceSolution least = {.address = arena_array(&own->keep, uint32_t, count),
+                           .stride = arena_array(&own->keep, uint32_t, count)};
+    for (isize i = 0; i < count; i++) {
+        least.address[i] = record->solution.address[i];
+        least.stride[i] = record->solution.stride[i];
+    }
+    int64_t nodes = solve->flags->nodes_max;
+    PlaceOptions options = {.nodes_max = nodes > 0 ? nodes : MINIMUM_NODES};
+    double begin = time_seconds();
+    place_minimum(problem, &options, own->scratch, &least, &record->minimum);
+    record->minimum_seconds = time_seconds() - begin;
+    record->has_minimum = true;
+    record->solution = least;
+    PlaceProblem shrunk = *problem;
+    if (shrunk.range_count > 0) {
+        shrunk.ranges[shrunk.range_count - 1].end = record->minimum.end;
+    }
+    Error err = {0};
+    if (!place_problem_check(&shrunk, &least, own->scratch, &err)) {
+        Error *failure = arena_new(&own->keep, Error);
+        *failure = err;
+        record->failure = failure;
+    }
+}
+
 /* False when an answer is not true. */
 static bool are_all_true(const PlaceRun *run, Error *err)
 {
@@ -177,6 +219,9 @@ static bool solve_all(PlaceRun *run, const PlaceFlags *f, Arena *keep, Arena scr
         if (bench_place_is_set(&run->items.at[i])) {
             solve_set(&solve, &run->items.at[i], threads, keep, scratch);
         }
+    }
+    if (f->is_minimum) {
+        parallel_for(threads, count, 1, minimise_problem, &solve);
     }
     return are_all_true(run, err);
 }

@@ -171,6 +171,17 @@ PlaceOutcome place_problem_solve(const PlaceProblem *problem, const PlaceOptions
 isize place_problems_solve(const PlaceProblem *problems, isize count, const PlaceOptions *options,
                            int threads, Arena *keep, Arena scratch, PlaceSolution *solutions,
                            PlaceVerdict *verdicts);
+/* The least end of the last range with which a problem is placed. */
+typedef struct PlaceMinimum {
+    uint32_t end;
+    uint32_t proved_end; /* nothing less is enough; `end`: it is the least */
+    int64_t spare_bytes; /* of the last range behind `end` */
+    int64_t nodes;       /* of all searches */
+} PlaceMinimum;
+/* Of a problem that is placed by `solution`, which becomes the placement with that end (minimum.c); nodes_max counts for every end
+ * that is tried. */
+void place_minimum(const PlaceProblem *problem, const PlaceOptions *options, Arena scratch,
+                   PlaceSolution *solution, PlaceMinimum *out);
 /* Requests that get one address: at most one of a problem, each in at most one group, given addresses do not differ. */
 typedef struct PlaceMember {
     int32_t problem, request;

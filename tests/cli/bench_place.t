@@ -47,6 +47,10 @@ $ tessera bench place impossible-200 siglip-27 -q --json | python3 -c 'import js
 > for s in run["sets"]: print(s["name"], s["problems"], s["different"], s["placed"], s["impossible"], s["gave_up"])
 > print(len(run["problems"]), run["total"]["host_peak_bytes"] < 1 << 30)'
 $ tessera bench place impossible-200 -q --print | grep -c '^# impossible-200/[0-9]*: impossible'
+$ tessera bench place minimalloc-C minimalloc-D --minimum -q --json | python3 -c 'import json, sys
+> for p, known in zip(json.load(sys.stdin)["problems"], (1039360, 1040384)):
+>     print(p["name"], p["proved_end"] <= p["least_end"] <= known, p["least_end"] + p["spare_bytes"])'
+$ tessera bench place minimalloc-C --minimum -q | plain | sed -n '4s/;.*//p'; tessera bench place --list --minimum; echo $?
 $ for form in "" --markdown --print; do
 >   for j in 1 2; do tessera bench place small.place many minimalloc-A -q $form -j$j | sed 's/[0-9]*\.[0-9]* |$//; s/ *[0-9]*\.[0-9]*$//; /^  solved/d; /^memory/d' >out$j; done
 >   cmp out1 out2; awk 'length > 100 && !/^[|]/' out1
@@ -131,3 +135,8 @@ impossible-200 200 200 0 200 0
 siglip-27 1472 880 1472 0 0
 1672 True
 200
+minimalloc-C True 1048576
+minimalloc-D True 1048576
+  least end 1039360 (proved), 9216 bytes to spare
+tessera: options --list and --minimum exclude each other
+2

@@ -9,6 +9,7 @@
 enum { PROBLEMS = 3000, SMALL_NODES = 100 * 1000, MIDDLE_NODES = 2000, PLACEMENTS = 3000 };
 
 typedef struct Counts {
+    int64_t minima, minima_proved;
     int64_t problems, fit, placed, impossible, gave_up, gave_up_fits, gave_up_plain;
     int64_t wishful, broken, broken_least; /* placed with wishes, and weights of broken ones */
 } Counts;
@@ -78,6 +79,34 @@ static void count_outcome(Counts *counts, PlaceOutcome outcome)
     counts->gave_up += outcome == PLACE_GAVE_UP;
 }
 
+/* The least end is one, and where it is proved no less is enough. */
+static void check_minimum(uint64_t seed, const PlaceProblem *problem, Arena arena, Counts *counts)
+{
+    Arena other = arena_split(&arena, (arena.end - arena.at) / 2);
+    PlaceSolution solution;
+    PlaceVerdict verdict;
+    PlaceMinimum minimum;
+    Error err = {0};
+    PlaceOptions options = {.nodes_max = SMALL_NODES};
+    (void)place_problem_solve(problem, &options, &arena, scratch, &solution, &verdict);
+    place_minimum(problem, &options, scratch, &solution, &minimum);
+    PlaceProblem shrunk = *problem;
+    uint32_t *end = &shrunk.ranges[shrunk.range_count - 1].end;
+    *end = minimum.end;
+    if (!place_problem_check(&shrunk, &solution, scratch, &err)) {
+        fail(seed, problem, &solution, "a least end", err.message);
+    }
+    counts->minima++;
+    if (minimum.end == minimum.proved_end) {
+        counts->minima_proved++;
+        bool is_empty = *end == shrunk.ranges[shrunk.range_count - 1].begin;
+        *end -= is_empty ? 0 : 1; /* whatever the grain is */
+        if (!is_empty && least_broken_weight(&shrunk, 1, other) >= 0) {
+            fail(seed, problem, &solution, "a least end", "but less is enough");
+        }
+    }
+}
+
 static void run_small(uint64_t seed, Counts *counts)
 {
     Arena arena = keep;
@@ -103,6 +132,9 @@ static void run_small(uint64_t seed, Counts *counts)
     }
     count_outcome(counts, outcome);
     counts->fit += fits;
+    if (outcome == PLACE_PLACED && seed % 4 == 0) {
+        check_minimum(seed, &problem, arena, counts);
+    }
     if (outcome == PLACE_PLACED) {
         counts->wishful += problem.wishes.len > 0;
         counts->broken += broken;
@@ -149,15 +181,17 @@ static void agrees(void)
             "seeds %" PRIu64 "..%" PRIu64 ", %.1f s\n"
             "small: %" PRId64 ", of them %" PRId64 " fit: %" PRId64 " placed, %" PRId64
             " impossible, %" PRId64 " given up (%" PRId64 " fit, %" PRId64 " have no donations)\n"
+            "  %" PRId64 " least ends, %" PRId64 " proved\n"
             "  %" PRId64 " placed with wishes: broken weight %" PRId64 ", best known %" PRId64 "\n"
             "middle: %" PRId64 ": %" PRId64 " placed, %" PRId64 " impossible, %" PRId64
             " given up; broken weight %" PRId64 "\n",
             seed, seed + (uint64_t)problems - 1, time_seconds() - begin, small.problems, small.fit,
             small.placed, small.impossible, small.gave_up, small.gave_up_fits, small.gave_up_plain,
-            small.wishful, small.broken, small.broken_least, middle.problems, middle.placed,
-            middle.impossible, middle.gave_up, middle.broken);
+            small.minima, small.minima_proved, small.wishful, small.broken, small.broken_least,
+            middle.problems, middle.placed, middle.impossible, middle.gave_up, middle.broken);
     /* Of 90,000 one was given up; why is not known yet. */
     CHECK(small.gave_up_plain <= small.problems / 10000);
+    CHECK(problems < 100 || small.minima_proved > small.minima / 2);
     CHECK(small.broken <= 2 * small.broken_least + 10);
     CHECK(problems < 100 || (small.placed > small.problems / 4 && middle.placed > 0 &&
                              small.impossible > small.problems / 10 && middle.impossible > 0));
