@@ -218,7 +218,7 @@ static void print_group_note(Writer *out, bool has_groups)
     if (has_groups) {
         write_fmt(
             out,
-            "a set of more than %d problems: how many are placed / impossible / given up, sums, "
+            "a set, or a file of more than %d: how many are placed / impossible / given up, sums, "
             "wall time\n",
             PLACE_LISTED_MAX);
     }

@@ -14,17 +14,18 @@ typedef struct PlaceItem {
     Str name;
     isize first, count; /* its problems */
     bool is_generated;
-    bool has_witness; /* no proof of the contrary is looked for */
-    isize distinct;   /* of a set: problems that differ in more than tile and names */
+    bool has_witness;  /* no proof of the contrary is looked for */
+    int64_t nodes_max; /* when nothing else is asked for; 0: the solver's */
+    isize distinct;    /* of a set: problems that differ in more than tile and names */
     double generate_seconds, solve_seconds, check_seconds; /* of a set: of the clock on the wall */
 } PlaceItem;
 VEC(PlaceItem);
 
-/* More problems than have a line each are solved together and shown as one line. */
+/* Generated problems, and more than have a line each, are solved together and shown as one line. */
 enum { PLACE_LISTED_MAX = 20 };
 static inline bool bench_place_is_set(const PlaceItem *item)
 {
-    return item->count > PLACE_LISTED_MAX;
+    return item->is_generated || item->count > PLACE_LISTED_MAX;
 }
 
 /* One problem with its answer. */

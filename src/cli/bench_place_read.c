@@ -9,7 +9,8 @@ enum { FILE_BYTES_MAX = 1 << 28 };
 typedef struct PlaceSet {
     const char *name;
     int count;
-    bool has_witness; /* every problem has a placement */
+    int64_t nodes_max; /* 0: the solver's; less where many are given up */
+    bool has_witness;  /* every problem has a placement */
     void (*make)(int index, Arena *keep, Arena scratch, PlaceProblem *out);
 } PlaceSet;
 
@@ -48,9 +49,12 @@ static void make_full_10(int index, Arena *keep, Arena scratch, PlaceProblem *ou
 }
 
 static const PlaceSet sets[] = {
-    {"siglip-27", CHIP_TILES, false, make_model}, {"impossible-200", 200, false, make_impossible},
-    {"witness-20", 100, true, make_witness_20},   {"witness-10", 100, true, make_witness_10},
-    {"witness-0", 20, true, make_witness_0},      {"full-10", 20, true, make_full_10},
+    {"siglip-27", CHIP_TILES, 0, false, make_model},
+    {"impossible-200", 200, 0, false, make_impossible},
+    {"witness-20", 100, 0, true, make_witness_20},
+    {"witness-10", 100, 0, true, make_witness_10},
+    {"witness-0", 20, 100000, true, make_witness_0},
+    {"full-10", 20, 100000, true, make_full_10},
 };
 enum { SET_COUNT = sizeof sets / sizeof *sets };
 
@@ -77,6 +81,7 @@ static void add_set(PlaceRun *run, const PlaceSet *set, Arena *keep, Arena scrat
                         .first = run->problems.len,
                         .count = set->count,
                         .is_generated = true,
+                        .nodes_max = set->nodes_max,
                         .has_witness = set->has_witness};
     for (int i = 0; i < set->count; i++) {
         PlaceProblem problem;

@@ -61,7 +61,8 @@ typedef struct SolveProblems {
 
 static PlaceOptions options_of(const PlaceFlags *f, const PlaceItem *item)
 {
-    return (PlaceOptions){.nodes_max = f->nodes_max, .is_proof_wanted = !item->has_witness};
+    return (PlaceOptions){.nodes_max = f->nodes_max > 0 ? f->nodes_max : item->nodes_max,
+                          .is_proof_wanted = !item->has_witness};
 }
 
 /* Is the answer true, whichever it is? */

@@ -105,7 +105,7 @@ small/3 placed None None
 problem            requests      bytes      bytes       % verdict                      nodes       s
 many                     25        130        200   35.00 21 / 4 / 0
   25 problems, 10 different
-a set of more than 20 problems: how many are placed / impossible / given up, sums, wall time
+a set, or a file of more than 20: how many are placed / impossible / given up, sums, wall time
 all: 25 problems, 21 placed, 4 impossible, 0 gave up; 25 requests;
 26
 tessera: standard output: cannot be written
@@ -123,13 +123,13 @@ full-10
 problem            requests      bytes      bytes       % verdict                      nodes       s
 siglip-27            282751  537596704  673657856   20.20 1472 / 0 /
   1472 problems, 880 different; generated
-a set of more than 20 problems: how many are placed / impossible / given up, sums, wall time
+a set, or a file of more than 20: how many are placed / impossible / given up, sums, wall time
 all: 1472 problems, 1472 placed, 0 impossible, 0 gave up; 282751 requests;
                              live peak  available   slack                             search    host
 problem            requests      bytes      bytes       % verdict                      nodes       s
 witness-20            12064   56898952   58052800    1.99 17 / 0 /
   100 problems, 100 different; generated
-a set of more than 20 problems: how many are placed / impossible / given up, sums, wall time
+a set, or a file of more than 20: how many are placed / impossible / given up, sums, wall time
 all: 100 problems, 17 placed, 0 impossible, 83 gave up; 12064 requests;
 impossible-200 200 200 0 200 0
 siglip-27 1472 880 1472 0 0
