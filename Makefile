@@ -38,7 +38,7 @@ CXX_SOURCES := $(sort $(wildcard src/package/*.cpp))
 SCHEMAS := $(sort $(wildcard src/package/*.capnp))
 KERNELS := $(sort $(wildcard kernels/*.s kernels/*.inc))
 EXCHANGE_CORPUS := $(sort $(wildcard bench/exchange/*.exchange))
-PLACE_CORPUS := $(sort $(wildcard bench/place/minimalloc/*.csv))
+PLACE_CORPUS := $(sort $(wildcard bench/place/*.place)) $(sort $(wildcard bench/place/minimalloc/*.csv))
 TEST_SOURCES := $(sort $(wildcard tests/*/test_*.c))
 
 MAIN_OBJECT := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/cli/main.c))

@@ -25,9 +25,8 @@ enum { BENCH_JSON, BENCH_MARKDOWN, BENCH_LIST, BENCH_THREADS, BENCH_QUIET, BENCH
     [BENCH_THREADS] = {"-j", "N", "threads (default: all cores)"},                                 \
     [BENCH_QUIET] = {"-q", NULL, "no progress"}
 
-/* Problems by name: `prefix` and the file's name up to its first dot; behind them what is generated. */
+/* Problems by name, their file's up to its first dot; behind them what is generated. */
 typedef struct BenchCorpus {
-    const char *prefix;
     const CorpusFile *files;
     const int *count;
     const char *(*generated)(int index); /* its name; NULL: none is left, or there are none */

@@ -91,7 +91,7 @@ static void add_set(PlaceRun *run, const PlaceSet *set, Arena *keep, Arena scrat
     item->generate_seconds = time_seconds() - begin;
 }
 
-const BenchCorpus place_corpus = {"minimalloc-", place_files, &place_file_count, set_name};
+const BenchCorpus place_corpus = {place_files, &place_file_count, set_name};
 
 /* --- reading -------------------------------------------------------------------------------------------- */
 

@@ -79,7 +79,7 @@ static const char *generated_name(const BenchCorpus *corpus, int index)
 void bench_print_list(Writer *out, const BenchCorpus *corpus)
 {
     for (int i = 0; i < *corpus->count; i++) {
-        write_fmt(out, "%s%.*s\n", corpus->prefix, STR_ARG(corpus_name(&corpus->files[i])));
+        write_fmt(out, "%.*s\n", STR_ARG(corpus_name(&corpus->files[i])));
     }
     for (int i = 0; generated_name(corpus, i) != NULL; i++) {
         write_fmt(out, "%s\n", generated_name(corpus, i));
@@ -100,18 +100,15 @@ const char *bench_item(const BenchArgs *args, const BenchCorpus *corpus, int ind
     if (args->item_count == 0 && index >= *corpus->count) {
         return generated_name(corpus, index - *corpus->count);
     }
-    return args->item_count > 0 ? args->items[index]
-                                : str_format(arena, "%s%.*s", corpus->prefix,
-                                             STR_ARG(corpus_name(&corpus->files[index])))
-                                      .at;
+    return args->item_count > 0
+               ? args->items[index]
+               : str_format(arena, "%.*s", STR_ARG(corpus_name(&corpus->files[index]))).at;
 }
 
 const CorpusFile *bench_find(const BenchCorpus *corpus, const char *item)
 {
-    Str name = str_of(item);
-    for (int i = 0; i < *corpus->count && str_starts(name, str_of(corpus->prefix)); i++) {
-        Str rest = str_slice(name, str_of(corpus->prefix).len, name.len);
-        if (str_equal(rest, corpus_name(&corpus->files[i]))) {
+    for (int i = 0; i < *corpus->count; i++) {
+        if (str_equal(str_of(item), corpus_name(&corpus->files[i]))) {
             return &corpus->files[i];
         }
     }

@@ -5,7 +5,7 @@
 
 enum { FILE_BYTES_MAX = 1 << 30, KEEP_BYTES_LOG2 = 36, SCRATCH_BYTES_LOG2 = 35 };
 
-static const BenchCorpus corpus = {"", exchange_files, &exchange_file_count, NULL};
+static const BenchCorpus corpus = {exchange_files, &exchange_file_count, NULL};
 
 typedef struct ExchangeFlags {
     BenchArgs args;

@@ -58,8 +58,9 @@ static const Flag flags[] = {
     [FLAG_COMPACT] = {"--exchange-compact", NULL,
                       "smallest exchange rows, not the shortest phases"},
     [FLAG_STREAM] = {"--exchange-stream-words", "N", "send in waves of N words a stream (0: no)"},
-    [FLAG_PROBLEM] = {"--save-problem", "F",
-                      "when a tile does not fit: its placement problem as text"},
+    [FLAG_PROBLEM] =
+        {"--save-problem", "F",
+         "placement problem, as text, of the tile that does not fit, else of the fullest"},
     [FLAG_THREADS] = {"-j", "N", "threads (default: all cores)"},
     [FLAG_JSON] = {"--json", NULL, "summary as JSON"},
     [FLAG_QUIET] = {"-q", NULL, "no progress"},
@@ -230,18 +231,33 @@ static void print_summary(Writer *out, const CompileFlags *f, const Model *model
     }
 }
 
+static bool save_problem(const char *path, const Work *work, Tile tile, Arena keep, Arena scratch,
+                         Error *err)
+{
+    PlaceProblem problem;
+    Writer text = writer_buffer(&keep);
+    place_extract(work, tile, &keep, scratch, &problem);
+    place_problem_print(&text, &problem, NULL);
+    return file_write(path, writer_text(&text), err);
+}
+
+/* The first of those with most bytes alive. */
+static Tile fullest_tile(const CompileResult *r)
+{
+    int32_t fullest = 0;
+    for (int32_t i = 1; i < r->work.tiles; i++) {
+        fullest = r->placement.used_bytes[i] > r->placement.used_bytes[fullest] ? i : fullest;
+    }
+    return (Tile){(uint16_t)fullest};
+}
+
 /* A tile did not fit: says more than the one line of the error, and saves the problem. */
 static bool report_tile(const CompileFlags *f, const CompileResult *r, const Error *why,
                         Writer *out, Arena *keep, Arena scratch, Error *err)
 {
-    if (f->problem != NULL) {
-        PlaceProblem problem;
-        Writer text = writer_buffer(keep);
-        place_extract(&r->work, r->place_verdict.tile, keep, scratch, &problem);
-        place_problem_print(&text, &problem, NULL);
-        if (!file_write(f->problem, writer_text(&text), err))
-            return false;
-    }
+    if (f->problem != NULL &&
+        !save_problem(f->problem, &r->work, r->place_verdict.tile, *keep, scratch, err))
+        return false;
     if (f->is_json) {
         write_str(out, S("{\"error\":"));
         write_json_str(out, str_of(why->message));
@@ -290,6 +306,9 @@ static bool compile_graph(const CompileFlags *f, const Model *model, Arena *keep
             *err = other;
         return false;
     }
+    if (f->problem != NULL &&
+        !save_problem(f->problem, &result.work, fullest_tile(&result), *keep, scratch, err))
+        return false;
     if (f->stop_after == STAGE_PACKAGE) {
         double write_begin = time_seconds();
         if (!package_write(&result.package, f->output, scratch, err))
@@ -337,6 +356,9 @@ int cmd_compile(int argc, char **argv)
         error_set(&err, ERROR_INPUT, NULL, "options --dump and --json exclude each other");
     if (f.dump >> f.stop_after > 1)
         error_set(&err, ERROR_INPUT, NULL, "option --dump: a stage behind --stop-after");
+    if (f.problem != NULL && f.stop_after < STAGE_PLACE)
+        error_set(&err, ERROR_INPUT, NULL,
+                  "option --save-problem: nothing is placed before --stop-after");
     const char *const inputs[] = {f.model, f.isa_flags};
     if (err.code == ERROR_NONE && f.output != NULL)
         cli_output(f.output, inputs, f.isa_flags ? 2 : 1, &err);

@@ -110,7 +110,10 @@ all: 25 problems, 21 placed, 4 impossible, 0 gave up; 25 requests;
 26
 tessera: standard output: cannot be written
 2
-minimalloc-A
+siglip-base-ish
+minimalloc-H
+minimalloc-I
+minimalloc-J
 minimalloc-K
 siglip-27
 impossible-200
