@@ -119,10 +119,16 @@ static void reads_the_corpus(void)
     } published[] = {{"A", 1048576}, {"B", 1048576}, {"C", 1039360}, {"D", 986112},
                      {"E", 1048576}, {"F", 1048576}, {"G", 1048576}, {"H", 1048576},
                      {"I", 1048576}, {"J", 989184},  {"K", 1048576}};
-    CHECK_EQ_INT(place_file_count, 11);
-    for (int i = 0; i < place_file_count; i++) {
-        CHECK(place_files[i].name[0] == published[i].name[0]);
-        Str text = {place_files[i].text, place_files[i].length};
+    int known = 0;
+    for (int k = 0; k < place_file_count; k++) {
+        Str name = str_of(place_files[k].name);
+        if (!str_ends(name, S(".csv"))) {
+            continue;
+        }
+        int i = known++;
+        CHECK(i < 11);
+        CHECK(str_starts(name, S("minimalloc-")) && name.at[11] == published[i].name[0]);
+        Str text = {place_files[k].text, place_files[k].length};
         PlaceProblem p;
         Error err = {0};
         CHECK_OK(place_csv_parse(text, 1 << 20, &keep, scratch, &p, &err), err);
@@ -138,6 +144,7 @@ static void reads_the_corpus(void)
         }
         CHECK_EQ_INT(peak, published[i].peak);
     }
+    CHECK_EQ_INT(known, 11);
 }
 
 static void setup(void)
