@@ -251,9 +251,9 @@ static Tile fullest_tile(const CompileResult *r)
     return (Tile){(uint16_t)fullest};
 }
 
-/* A tile did not fit: says more than the one line of the error, and saves the problem. */
+/* A tile did not fit: says the one line of the error and then more, or all of it as JSON, and saves the problem. */
 static bool report_tile(const CompileFlags *f, const CompileResult *r, const Error *why,
-                        Writer *out, Arena *keep, Arena scratch, Error *err)
+                        Writer *out, Arena *keep, Arena scratch, bool *is_said, Error *err)
 {
     if (f->problem != NULL &&
         !save_problem(f->problem, &r->work, r->place_verdict.tile, *keep, scratch, err))
@@ -266,17 +266,19 @@ static bool report_tile(const CompileFlags *f, const CompileResult *r, const Err
         write_str(out, S("}\n"));
         return cli_flush(out, err);
     }
-    Writer details = writer_file(STDERR_FILENO, keep);
     if (!f->is_quiet) {
+        Writer details = writer_file(STDERR_FILENO, keep);
+        (void)cli_fail(why);
+        *is_said = true;
         place_explain(&details, &r->work, &r->place_verdict, scratch);
         writer_flush(&details);
     }
     return true;
 }
 
-/* Everything behind opening the model. */
+/* Everything behind opening the model. *is_said: the error stands on stderr already. */
 static bool compile_graph(const CompileFlags *f, const Model *model, Arena *keep, Arena scratch,
-                          double begin, Error *err)
+                          double begin, bool *is_said, Error *err)
 {
     Writer out = writer_file(STDOUT_FILENO, keep), progress = writer_file(STDERR_FILENO, keep);
     KernelLibrary library;
@@ -302,7 +304,7 @@ static bool compile_graph(const CompileFlags *f, const Model *model, Arena *keep
     if (!compile_plan(&model->graph, &library, &options, keep, scratch, &result, err)) {
         Error other = {0};
         if (result.place_verdict.outcome != PLACE_PLACED &&
-            !report_tile(f, &result, err, &out, keep, scratch, &other))
+            !report_tile(f, &result, err, &out, keep, scratch, is_said, &other))
             *err = other;
         return false;
     }
@@ -319,7 +321,7 @@ static bool compile_graph(const CompileFlags *f, const Model *model, Arena *keep
     return cli_flush(&out, err);
 }
 
-static bool compile_model(const CompileFlags *f, Error *err)
+static bool compile_model(const CompileFlags *f, bool *is_said, Error *err)
 {
     double begin = time_seconds();
     Arena keep = arena_create((isize)1 << KEEP_BYTES_LOG2),
@@ -327,7 +329,7 @@ static bool compile_model(const CompileFlags *f, Error *err)
     Model model = {.checkpoint.fd = -1};
     ModelOptions options = {.layers = (int32_t)f->layers, .want_graph = true};
     bool ok = model_open(f->model, &options, &keep, scratch, &model, err) &&
-              compile_graph(f, &model, &keep, scratch, begin, err);
+              compile_graph(f, &model, &keep, scratch, begin, is_said, err);
     model_close(&model);
     arena_destroy(&keep);
     arena_destroy(&scratch);
@@ -364,7 +366,8 @@ int cmd_compile(int argc, char **argv)
         cli_output(f.output, inputs, f.isa_flags ? 2 : 1, &err);
     if (err.code == ERROR_NONE && f.problem != NULL)
         cli_output(f.problem, inputs, f.isa_flags ? 2 : 1, &err);
-    if (err.code != ERROR_NONE || !compile_model(&f, &err))
-        return cli_fail(&err);
+    bool is_said = false;
+    if (err.code != ERROR_NONE || !compile_model(&f, &is_said, &err))
+        return is_said ? (int)err.code : cli_fail(&err);
     return 0;
 }

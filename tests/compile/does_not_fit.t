@@ -1,7 +1,7 @@
-# A tile that does not fit is explained; of the changes that are named one is made in the saved problem, and then it fits.
+# A tile that does not fit is explained, behind the error; of the changes that are named one is made in the saved problem, and then it fits.
 $ tessera fixture siglip-tiny $T/tiny >/dev/null 2>&1
 $ tessera compile $T/tiny -o $T/p --tiles 7 --save-problem $T/tile.place >$T/out 2>$T/err; echo $? $(wc -c <$T/out)
-$ sed -n '/^alive/p; /it would fit/,$p' $T/err; [ -e $T/p ] || echo no package
+$ sed -n '/^tessera/p; /^alive/p; /it would fit/,$p' $T/err; [ -e $T/p ] || echo no package
 $ tessera bench place $T/tile.place -q >/dev/null; echo $?
 $ tessera compile $T/tiny -o $T/p --tiles 7 --json -q | tr ',' '\n' | sed -n 's/.*"kind":"bytes".*/bytes/p; s/^"bytes":\([0-9]*\)}.*/\1/p' >$T/more; cat $T/more
 $ more=$(sed -n '/^bytes/{n;p;}' $T/more); line=$(grep -n '^range' $T/tile.place | tail -1 | cut -d: -f1)
@@ -12,11 +12,11 @@ $ more=$(sed -n '/^bytes/{n;p;}' $T/more); line=$(grep -n '^range' $T/tile.place
 > tessera bench place $T/less.place -q >/dev/null; echo $?
 --- exit 0
 1 0
+tessera: tile L0 does not fit: 571640 bytes are alive in step 0, 539568 are available: short by 32072 bytes (proven); more tiles may help (--tiles)
 alive on tile L0 in step 0, embedding, embedding.left: left-operand, of 539568 bytes:
 it would fit, each tried alone, with
   32768 bytes less for code and exchange rows
   32768 bytes more memory
-tessera: tile L0 does not fit: 571640 bytes are alive in step 0, 539568 are available: short by 32072 bytes (proven); more tiles may help (--tiles)
 no package
 1
 tessera: tile L0 does not fit: 571640 bytes are alive in step 0, 539568 are available: short by 32072 bytes (proven); more tiles may help (--tiles)
