@@ -13,6 +13,7 @@ enum { KEEP_BYTES_LOG2 = 36 };
 typedef struct CompileFlags {
     const char *model, *output, *isa_flags, *problem;
     int64_t tiles, layers, threads, tile, stream_words;
+    int64_t problem_tile; /* -1: not given */
     uint32_t dump;
     Stage stop_after;
     bool is_quiet, is_json, is_verbose, is_compact;
@@ -30,6 +31,7 @@ enum {
     FLAG_COMPACT,
     FLAG_STREAM,
     FLAG_PROBLEM,
+    FLAG_PROBLEM_TILE,
     FLAG_THREADS,
     FLAG_JSON,
     FLAG_QUIET,
@@ -61,6 +63,7 @@ static const Flag flags[] = {
     [FLAG_PROBLEM] =
         {"--save-problem", "F",
          "placement problem, as text, of the tile that does not fit, else of the fullest"},
+    [FLAG_PROBLEM_TILE] = {"--problem-tile", "N", "save that of logical tile N instead"},
     [FLAG_THREADS] = {"-j", "N", "threads (default: all cores)"},
     [FLAG_JSON] = {"--json", NULL, "summary as JSON"},
     [FLAG_QUIET] = {"-q", NULL, "no progress"},
@@ -148,6 +151,8 @@ static bool take(void *context, int flag, const char *value, Error *err)
     case FLAG_PROBLEM:
         f->problem = value;
         return true;
+    case FLAG_PROBLEM_TILE:
+        return cli_int("--problem-tile", value, 0, CHIP_TILES - 1, &f->problem_tile, err);
     case FLAG_THREADS:
         return cli_int("-j", value, 1, 256, &f->threads, err);
     case FLAG_JSON:
@@ -231,14 +236,17 @@ static void print_summary(Writer *out, const CompileFlags *f, const Model *model
     }
 }
 
-static bool save_problem(const char *path, const Work *work, Tile tile, Arena keep, Arena scratch,
-                         Error *err)
+/* Of the tile that was asked for, else of this one. */
+static bool save_problem(const CompileFlags *f, const Work *work, Tile tile, Arena keep,
+                         Arena scratch, Error *err)
 {
     PlaceProblem problem;
     Writer text = writer_buffer(&keep);
+    if (f->problem_tile >= 0)
+        tile.id = (uint16_t)f->problem_tile;
     place_extract(work, tile, &keep, scratch, &problem);
     place_problem_print(&text, &problem, NULL);
-    return file_write(path, writer_text(&text), err);
+    return file_write(f->problem, writer_text(&text), err);
 }
 
 /* The first of those with most bytes alive. */
@@ -256,7 +264,7 @@ static bool report_tile(const CompileFlags *f, const CompileResult *r, const Err
                         Writer *out, Arena *keep, Arena scratch, bool *is_said, Error *err)
 {
     if (f->problem != NULL &&
-        !save_problem(f->problem, &r->work, r->place_verdict.tile, *keep, scratch, err))
+        !save_problem(f, &r->work, r->place_verdict.tile, *keep, scratch, err))
         return false;
     if (f->is_json) {
         write_str(out, S("{\"error\":"));
@@ -309,7 +317,7 @@ static bool compile_graph(const CompileFlags *f, const Model *model, Arena *keep
         return false;
     }
     if (f->problem != NULL &&
-        !save_problem(f->problem, &result.work, fullest_tile(&result), *keep, scratch, err))
+        !save_problem(f, &result.work, fullest_tile(&result), *keep, scratch, err))
         return false;
     if (f->stop_after == STAGE_PACKAGE) {
         double write_begin = time_seconds();
@@ -338,7 +346,7 @@ static bool compile_model(const CompileFlags *f, bool *is_said, Error *err)
 
 int cmd_compile(int argc, char **argv)
 {
-    CompileFlags f = {.stop_after = STAGE_PACKAGE};
+    CompileFlags f = {.stop_after = STAGE_PACKAGE, .problem_tile = -1};
     int done;
     if (!cli_parse(argc, argv, "MODEL -o P.ipuexe [OPTIONS]",
                    "Plans the network so that every weight stays in tile SRAM and writes the "
@@ -361,6 +369,13 @@ int cmd_compile(int argc, char **argv)
     if (f.problem != NULL && f.stop_after < STAGE_PLACE)
         error_set(&err, ERROR_INPUT, NULL,
                   "option --save-problem: nothing is placed before --stop-after");
+    if (f.problem_tile >= 0 && f.problem == NULL)
+        error_set(&err, ERROR_INPUT, NULL, "option --problem-tile needs --save-problem");
+    if (f.tiles > 0 && f.problem_tile >= f.tiles)
+        error_set(&err, ERROR_INPUT, NULL,
+                  "option --problem-tile: expected a tile below --tiles %" PRId64
+                  ", found %" PRId64,
+                  f.tiles, f.problem_tile);
     const char *const inputs[] = {f.model, f.isa_flags};
     if (err.code == ERROR_NONE && f.output != NULL)
         cli_output(f.output, inputs, f.isa_flags ? 2 : 1, &err);
