@@ -3,7 +3,7 @@
  */
 #include "place/tile.h"
 
-enum { LARGEST_SHOWN = 8, SUBSET_SHOWN = 4 };
+enum { LARGEST_SHOWN = 8, SUBSET_SHOWN = 4, HOLES_SHOWN = 8 };
 
 typedef struct Change {
     int32_t step;
@@ -145,7 +145,13 @@ typedef struct Explanation {
     Str operation;  /* in the fullest step */
     SortKey *alive; /* in the fullest step, largest first */
     isize alive_count;
+    PlaceHoles holes; /* none when the peak alone is the reason */
 } Explanation;
+
+static bool has_holes(const PlaceVerdict *verdict)
+{
+    return verdict->certificate.proof != PROOF_PEAK && verdict->request >= 0;
+}
 
 isize rank_alive(const PlaceProblem *problem, int32_t step, SortKey *out, Arena scratch)
 {
@@ -172,7 +178,65 @@ static Explanation explanation_of(const Work *work, const PlaceVerdict *verdict,
     }
     e.alive = arena_array(keep, SortKey, e.problem.requests.len);
     e.alive_count = rank_alive(&e.problem, verdict->peak_step, e.alive, scratch);
+    if (has_holes(verdict)) {
+        holes_find(&e.problem, verdict->request, keep, scratch, &e.holes);
+    }
     return e;
+}
+
+static void print_bound(Writer *writer, const PlaceProblem *problem, int32_t request)
+{
+    write_str(writer, request < 0 ? S("an end of the range") : problem->requests.at[request].name);
+}
+
+static void print_hole(Writer *writer, const PlaceProblem *problem, const PlaceHole *hole)
+{
+    static const char *const reasons[] = {
+        [EXCLUDED_ELEMENT] = "an element in common with ",
+        [EXCLUDED_INTERLEAVED] = "not interleaved",
+        [EXCLUDED_WINDOW] = "the window of the host",
+        [EXCLUDED_BOUNDARY] = "on both sides of a boundary",
+        [EXCLUDED_ALIGNMENT] = "too short behind its first aligned address",
+        [EXCLUDED_LIMIT] = "what is read behind its end would leave memory",
+        [EXCLUDED_ADDRESS] = "its given address is elsewhere",
+    };
+    write_fmt(writer, "  0x%x..0x%x, %u bytes: %s", hole->begin, hole->end, hole->end - hole->begin,
+              reasons[hole->why]);
+    for (int i = 0; i < hole->partner_count; i++) {
+        write_str(writer, i > 0 ? S(", ") : S(""));
+        write_str(writer, problem->requests.at[hole->partners[i]].name);
+    }
+    write_str(writer, S("\n"));
+}
+
+static void print_holes(Writer *writer, const PlaceProblem *problem, int32_t request,
+                        const PlaceHoles *holes)
+{
+    const PlaceRequest *r = &problem->requests.at[request];
+    const PlaceHole *largest = &holes->largest;
+    write_fmt(writer, "first fit has no place for %.*s, %lld bytes%s, steps %d..%d; ",
+              STR_ARG(r->name), (long long)place_extent(r, r->is_interleaved),
+              r->is_interleaved ? " interleaved" : "", r->first, r->last);
+    if (holes->large.len == 0 && largest->begin == largest->end) {
+        write_str(writer, S("nothing is free then\n"));
+        return;
+    }
+    if (holes->large.len == 0) {
+        write_fmt(writer, "the largest hole, 0x%x..0x%x, has %u bytes, between ", largest->begin,
+                  largest->end, largest->end - largest->begin);
+        print_bound(writer, problem, largest->below);
+        write_str(writer, S(" and "));
+        print_bound(writer, problem, largest->above);
+        write_str(writer, S("\n"));
+        return;
+    }
+    write_str(writer, S("it may not lie in the holes that are large enough\n"));
+    for (isize i = 0; i < holes->large.len && i < HOLES_SHOWN; i++) {
+        print_hole(writer, problem, &holes->large.at[i]);
+    }
+    if (holes->large.len > HOLES_SHOWN) {
+        write_fmt(writer, "  and %td more\n", holes->large.len - HOLES_SHOWN);
+    }
 }
 
 static void print_relaxation(Writer *writer, const PlaceProblem *problem, const PlaceRelaxation *r)
@@ -216,6 +280,9 @@ void place_explain(Writer *writer, const Work *work, const PlaceVerdict *verdict
         write_fmt(writer, "%9lld bytes in %td more\n", (long long)rest,
                   e.alive_count - LARGEST_SHOWN);
     }
+    if (has_holes(verdict)) {
+        print_holes(writer, &e.problem, verdict->request, &e.holes);
+    }
     write_str(writer, e.relaxations.len > 0 ? S("it would fit, each tried alone, with\n")
                                             : S("no small change that was tried makes it fit\n"));
     for (isize i = 0; i < e.relaxations.len; i++) {
@@ -234,6 +301,40 @@ static void json_request(Writer *writer, const PlaceProblem *problem, int32_t in
               index, (long long)place_extent(r, r->is_interleaved), r->first, r->last,
               r->is_interleaved ? "true" : "false");
     write_json_str(writer, r->name);
+    write_str(writer, S("}"));
+}
+
+/* null: where a range begins or ends */
+static void json_bound(Writer *writer, const PlaceProblem *problem, int32_t request)
+{
+    if (request < 0) {
+        write_str(writer, S("null"));
+    } else {
+        json_request(writer, problem, request);
+    }
+}
+
+static void json_hole(Writer *writer, const PlaceProblem *problem, const PlaceHole *hole,
+                      bool has_why)
+{
+    static const char *const names[] = {
+        [EXCLUDED_ELEMENT] = "element",       [EXCLUDED_INTERLEAVED] = "interleaved",
+        [EXCLUDED_WINDOW] = "window",         [EXCLUDED_BOUNDARY] = "boundary",
+        [EXCLUDED_ALIGNMENT] = "alignment",   [EXCLUDED_LIMIT] = "limit",
+        [EXCLUDED_ADDRESS] = "given address",
+    };
+    write_fmt(writer, "{\"begin\":%u,\"end\":%u,\"below\":", hole->begin, hole->end);
+    json_bound(writer, problem, hole->below);
+    write_str(writer, S(",\"above\":"));
+    json_bound(writer, problem, hole->above);
+    if (has_why) {
+        write_fmt(writer, ",\"why\":\"%s\",\"partners\":[", names[hole->why]);
+        for (int i = 0; i < hole->partner_count; i++) {
+            write_str(writer, i > 0 ? S(",") : S(""));
+            json_request(writer, problem, hole->partners[i]);
+        }
+        write_str(writer, S("]"));
+    }
     write_str(writer, S("}"));
 }
 
@@ -262,6 +363,17 @@ void place_explain_json(Writer *writer, const Work *work, const PlaceVerdict *ve
     for (int i = 0; i < certificate->count; i++) {
         write_str(writer, i > 0 ? S(",") : S(""));
         json_request(writer, &e.problem, certificate->requests[i]);
+    }
+    write_str(writer, S("],\"largest_hole\":"));
+    if (has_holes(verdict)) {
+        json_hole(writer, &e.problem, &e.holes.largest, false);
+    } else {
+        write_str(writer, S("null"));
+    }
+    write_str(writer, S(",\"holes\":["));
+    for (isize i = 0; i < e.holes.large.len; i++) {
+        write_str(writer, i > 0 ? S(",") : S(""));
+        json_hole(writer, &e.problem, &e.holes.large.at[i], true);
     }
     write_str(writer, S("],\"alive\":["));
     for (isize i = 0; i < e.alive_count; i++) {

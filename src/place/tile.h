@@ -50,9 +50,36 @@ void verdict_print(Writer *writer, const PlaceProblem *problem, const PlaceVerdi
 Str buffer_name(const Work *work, int32_t buffer, Arena *arena);
 
 /* First fit in several orders (wishes.c), or only in the first one; false with the request for which the first one found no place, and
- * the largest hole it saw. Tries to keep the weight of broken wishes small. */
+ * the largest hole it saw. Tries to keep the weight of broken wishes small. After the first order alone `address` is what it placed
+ * before it failed, PLACE_NOWHERE for the others. */
 bool place_fit(const PlaceProblem *problem, bool is_once, Arena scratch, uint32_t *address,
                int32_t *failed, int64_t *hole);
+
+/* Why a request lies in none of the holes that have bytes enough for it. */
+typedef enum PlaceExclusion {
+    EXCLUDED_ELEMENT = 0, /* it would share an element with `partners` */
+    EXCLUDED_INTERLEAVED, /* the request needs an interleaved range */
+    EXCLUDED_WINDOW,      /* it may not use the host's window */
+    EXCLUDED_BOUNDARY,    /* the bytes lie on both sides of a boundary of ranges */
+    EXCLUDED_ALIGNMENT,   /* not behind the first aligned address */
+    EXCLUDED_LIMIT,       /* its tail would end behind the limit */
+    EXCLUDED_ADDRESS,     /* its given address is not there */
+} PlaceExclusion;
+enum { HOLE_PARTNERS_MAX = 4 };
+typedef struct PlaceHole {
+    uint32_t begin, end;
+    PlaceExclusion why;
+    int32_t below, above; /* requests that bound it; -1: where a range begins or ends */
+    int32_t partners[HOLE_PARTNERS_MAX], partner_count; /* the first ones */
+} PlaceHole;
+VEC(PlaceHole);
+typedef struct PlaceHoles {
+    PlaceHoleVec large; /* bytes enough, the largest first */
+    PlaceHole largest;  /* of ranges that it may use, from where it may begin; empty: none */
+} PlaceHoles;
+/* Of a verdict's request (holes.c): what was free during its lifetime when the first order failed. */
+void holes_find(const PlaceProblem *problem, int32_t request, Arena *keep, Arena scratch,
+                PlaceHoles *out);
 
 /* Sum of the weights of the wishes that a placement breaks. */
 int64_t broken_weight_of(const PlaceProblem *problem, const uint32_t *address);

@@ -262,7 +262,47 @@ static void proves_the_worst_tile(void)
         CHECK_EQ_INT(verdict.outcome, PLACE_IMPOSSIBLE);
         CHECK_EQ_INT(verdict.certificate.count, 3);
         CHECK_EQ_INT(verdict.tile.id, 4);
+        Arena text_arena = other;
+        Writer writer = writer_buffer(&text_arena);
+        place_explain(&writer, &work, &verdict, scratch);
+        place_explain_json(&writer, &work, &verdict, scratch);
+        Str text = str_copy(writer_text(&writer), &text_arena);
+        CHECK(strstr(text.at, "no place for buffer 10, 80000 bytes, steps 3..5; the largest hole, "
+                              "0xd5730..0xe7bb0, has 74880 bytes, between buffer 11 and an end of "
+                              "the range\n") != NULL);
+        CHECK(strstr(text.at, "\"largest_hole\":{\"begin\":874288,\"end\":949168,\"below\":{"
+                              "\"request\":2,") != NULL);
+        CHECK(strstr(text.at, "\"above\":null},\"holes\":[]") != NULL);
     }
+}
+
+/* 300000 bytes fit only in region 1, whose rest is large enough for the third, but for the element that both touch. */
+static void says_what_excludes(void)
+{
+    static const uint32_t bytes[] = {300000, 140000, 124000};
+    Arena arena = keep, text_arena = other;
+    Work work = empty_work(1, &arena);
+    int32_t buffer[3];
+    for (int i = 0; i < 3; i++) {
+        buffer[i] =
+            add(&work, &arena, (Buffer){.bytes = bytes[i], .align = 8, .first = 3, .last = 5});
+    }
+    *vec_push(&work.separations, &arena) = (Separation){buffer[0], buffer[2]};
+    Placement placement;
+    PlaceVerdict verdict;
+    Error err;
+    CHECK_ERROR(place_solve(&work, 1, &arena, scratch, &placement, &verdict, &err), err, ERROR_NO,
+                "no placement (proven)");
+    Writer writer = writer_buffer(&text_arena);
+    place_explain(&writer, &work, &verdict, scratch);
+    place_explain_json(&writer, &work, &verdict, scratch);
+    Str text = str_copy(writer_text(&writer), &text_arena);
+    CHECK(strstr(text.at,
+                 "no place for buffer 3, 124000 bytes, steps 3..5; it may not lie in the "
+                 "holes that are large enough\n"
+                 "  0xc93e0..0xe7bb0, 124880 bytes: an element in common with buffer 1\n") != NULL);
+    CHECK(strstr(text.at, "\"why\":\"element\",\"partners\":[{\"request\":0,\"bytes\":300000,") !=
+          NULL);
 }
 
 static void setup(void)
@@ -273,4 +313,5 @@ static void setup(void)
 }
 
 TEST_MAIN(setup, packs_iteration_blocks, parameters_overlap_nothing, catches_broken_rules, explains,
-          places_random_work, is_the_same_for_any_thread_count, proves_the_worst_tile)
+          places_random_work, is_the_same_for_any_thread_count, proves_the_worst_tile,
+          says_what_excludes)
