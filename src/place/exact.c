@@ -30,14 +30,14 @@ PlaceOutcome place_exact(const PlaceProblem *problem, int64_t nodes_max, Arena s
     }
     SearchProblem *search = arena_new(&scratch, SearchProblem);
     *search = (SearchProblem){.range_count = problem->range_count,
+                              .limit = problem->limit,
                               .items = arena_array(&scratch, SearchItem, count),
                               .item_count = count,
                               .pairs = arena_array(&scratch, SearchPair, problem->pairs.len),
                               .pair_count = (int32_t)problem->pairs.len};
     for (int32_t i = 0; i < problem->range_count; i++) {
         const PlaceRange *range = &problem->ranges[i];
-        search->range[i] =
-            (SearchRange){range->begin, range->end, range->element_bytes, problem->limit};
+        search->range[i] = (SearchRange){range->begin, range->end, range->element_bytes};
         search->high_ranges |= range->is_interleaved ? 1u << i : 0;
     }
     for (int32_t i = 0; i < count; i++) {

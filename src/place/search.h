@@ -14,7 +14,6 @@ enum {
 typedef struct SearchRange {
     uint32_t begin, end;
     uint32_t element_bytes; /* unit of separation, a power of two; 0: none */
-    uint32_t limit;         /* no tail of an item in this range ends behind it */
 } SearchRange;
 
 typedef struct SearchItem {
@@ -23,7 +22,7 @@ typedef struct SearchItem {
     uint32_t
         bytes_high; /* the same in ranges of `high_ranges` (a sequence with another stride there) */
     uint32_t
-        tail_bytes; /* behind the bytes; only has to exist (end at most at the `limit` of the range) and counts for separation */
+        tail_bytes; /* behind the bytes; only has to exist (end at most `limit`) and counts for separation */
     uint32_t align; /* power of two */
     int32_t first, last;
     uint32_t address; /* given, or SEARCH_NOWHERE */
@@ -40,6 +39,7 @@ typedef struct SearchProblem {
     SearchRange range[SEARCH_RANGES_MAX];
     int32_t range_count;
     uint32_t high_ranges; /* bit r: range r */
+    uint32_t limit;       /* no tail ends behind it */
     SearchItem *items;
     int32_t item_count;
     SearchPair *pairs;

@@ -27,7 +27,7 @@ static bool check_given(const SearchProblem *problem, const uint64_t *is_apart)
             continue;
         }
         bool is_inside = false;
-        uint64_t a_end = 0, limit = 0;
+        uint64_t a_end = 0;
         for (int32_t r = 0; r < problem->range_count; r++) {
             uint64_t end =
                 (uint64_t)a->address + (search_end_at(problem, a, a->address) - a->address);
@@ -35,10 +35,10 @@ static bool check_given(const SearchProblem *problem, const uint64_t *is_apart)
                 end <= problem->range[r].end) {
                 is_inside = true;
                 a_end = end;
-                limit = problem->range[r].limit;
             }
         }
-        if (!is_inside || a_end + a->tail_bytes > limit || (a->address & (a->align - 1)) != 0) {
+        if (!is_inside || a_end + a->tail_bytes > problem->limit ||
+            (a->address & (a->align - 1)) != 0) {
             return false;
         }
         for (int32_t j = 0; j < i; j++) {
@@ -178,10 +178,10 @@ bool search_build(Search *search, const SearchProblem *problem, Arena *arena)
     for (int32_t i = 0; i < n; i++) {
         const SearchItem *item = &problem->items[i];
         ASSERT(item->bytes > 0 && item->first < item->last);
-        search->is_plain &=
-            item->address == NOWHERE && item->align == 1 && !bit_get(is_paired, i) &&
-            (item->ranges & 1) != 0 && (problem->high_ranges & 1) == 0 &&
-            item->tail_bytes + (uint64_t)problem->range[0].end <= problem->range[0].limit;
+        search->is_plain &= item->address == NOWHERE && item->align == 1 &&
+                            !bit_get(is_paired, i) && (item->ranges & 1) != 0 &&
+                            (problem->high_ranges & 1) == 0 &&
+                            item->tail_bytes + (uint64_t)problem->range[0].end <= problem->limit;
         if (item->address != NOWHERE) {
             continue;
         }

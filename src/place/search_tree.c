@@ -66,7 +66,7 @@ static uint32_t fit_in(const Search *search, const Free *f, int32_t r, uint64_t 
     for (uint64_t address = from;;) {
         address = (address + align - 1) & ~(align - 1);
         uint64_t end = address + bytes, tail_end = end + f->item.tail_bytes, next = 0;
-        if (end > range->end || tail_end > range->limit || tail_end > element) {
+        if (end > range->end || tail_end > problem->limit || tail_end > element) {
             return NOWHERE;
         }
         for (int32_t o = f->obstacles; o < f->obstacles_end; o++) {
@@ -454,7 +454,7 @@ static double score_section(const Search *search, int32_t s)
 }
 
 /* How close the end of an item comes to the floor of a section beside it: 1 when they are level, 0 from an eighth of what the
- * section has to spare on. Where nothing is left, and beyond the first and the last section, everything is level. */
+ * section has to spare on, and where nothing is left. Beyond the first and the last section everything is level. */
 static double level_with(const Search *search, int32_t i, int32_t s)
 {
     if (s < 0 || s >= search->section_count) {

@@ -35,10 +35,9 @@ static bool is_item_legal(const SearchProblem *problem, const SearchItem *item, 
     bool is_inside = false;
     for (int32_t r = 0; r < problem->range_count; r++) {
         is_inside |= (item->ranges >> r & 1) != 0 && address >= problem->range[r].begin &&
-                     end <= problem->range[r].end &&
-                     end + item->tail_bytes <= problem->range[r].limit;
+                     end <= problem->range[r].end;
     }
-    return is_inside && address % item->align == 0 &&
+    return is_inside && address % item->align == 0 && end + item->tail_bytes <= problem->limit &&
            (item->address == (uint32_t)SEARCH_NOWHERE || item->address == address);
 }
 
@@ -120,7 +119,7 @@ static SearchProblem random_problem(Dice *dice, Arena *arena)
     bool is_rich = roll(dice, 4) != 0;
     uint32_t at = roll(dice, 2) * 4, unit = roll(dice, 2) * 4;
     for (int32_t r = 0; r < problem.range_count; r++) {
-        problem.range[r] = (SearchRange){at, at + 3 + roll(dice, 10), unit, 0};
+        problem.range[r] = (SearchRange){at, at + 3 + roll(dice, 10), unit};
         at = problem.range[r].end + roll(dice, 4);
         if (roll(dice, 3) == 0) { /* another unit begins at a border of both */
             at = (at + 7) & ~7u;
@@ -128,11 +127,7 @@ static SearchProblem random_problem(Dice *dice, Arena *arena)
         }
     }
     uint32_t last_end = problem.range[problem.range_count - 1].end;
-    bool has_limits = roll(dice, 2) == 0;
-    for (int32_t r = 0; r < problem.range_count; r++) {
-        uint32_t end = has_limits ? problem.range[r].end : last_end;
-        problem.range[r].limit = end + roll(dice, 3);
-    }
+    problem.limit = last_end + roll(dice, 3);
     problem.high_ranges = roll(dice, 8);
     problem.item_count = 2 + (int32_t)roll(dice, 6);
     problem.items = arena_array(arena, SearchItem, problem.item_count);
@@ -168,11 +163,11 @@ static SearchProblem random_problem(Dice *dice, Arena *arena)
 
 static void print(const SearchProblem *problem, const SearchResult *result, int round)
 {
-    fprintf(stderr, "round %d, high ranges %u\n", round, problem->high_ranges);
+    fprintf(stderr, "round %d, limit %u, high ranges %u\n", round, problem->limit,
+            problem->high_ranges);
     for (int32_t r = 0; r < problem->range_count; r++) {
         SearchRange range = problem->range[r];
-        fprintf(stderr, "range [%u, %u) element %u limit %u\n", range.begin, range.end,
-                range.element_bytes, range.limit);
+        fprintf(stderr, "range [%u, %u) element %u\n", range.begin, range.end, range.element_bytes);
     }
     for (int32_t i = 0; i < problem->item_count; i++) {
         const SearchItem *item = &problem->items[i];
@@ -213,8 +208,9 @@ static void agrees_with_brute_force(void)
 /* Cuts [0, bytes) x [0, steps) into `count` rectangles. */
 static SearchProblem witness(Dice *dice, int32_t count, uint32_t bytes, int32_t steps, Arena *arena)
 {
-    SearchProblem problem = {.range = {{0, bytes, 0, bytes}},
+    SearchProblem problem = {.range = {{0, bytes, 0}},
                              .range_count = 1,
+                             .limit = bytes,
                              .items = arena_array(arena, SearchItem, count)};
     uint32_t *bottom = arena_array(arena, uint32_t, count);
     problem.items[0] = (SearchItem){.ranges = 1,
