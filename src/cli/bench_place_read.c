@@ -5,56 +5,29 @@ enum { FILE_BYTES_MAX = 1 << 28 };
 
 /* --- generated problems --------------------------------------------------------------------------------- */
 
-/* Problems 0 .. count - 1 of a kind; as seeds, where it has seeds. */
+typedef enum PlaceKind { KIND_MODEL, KIND_IMPOSSIBLE, KIND_WITNESS } PlaceKind;
+
+/* Problems 0 .. count - 1 of a kind: tiles, or seeds. */
 typedef struct PlaceSet {
     const char *name;
+    PlaceKind kind;
     int count;
-    int64_t nodes_max; /* 0: the solver's; less where many are given up */
-    bool has_witness;  /* every problem has a placement */
-    void (*make)(int index, Arena *keep, Arena scratch, PlaceProblem *out);
+    int64_t nodes_max;         /* 0: the solver's; less where many are given up */
+    int slack_permille, peaks; /* of witnesses */
 } PlaceSet;
 
-static void make_model(int index, Arena *keep, Arena scratch, PlaceProblem *out)
-{
-    (void)scratch;
-    place_generate_model((Tile){(uint16_t)index}, keep, out);
-}
-
-static void make_impossible(int index, Arena *keep, Arena scratch, PlaceProblem *out)
-{
-    (void)scratch;
-    place_generate_impossible((uint64_t)index, keep, out, NULL);
-}
-
-/* Three steps of 100 are full, as in the problems of `siglip-27` three are within 1 % of the peak. */
-static void make_witness_20(int index, Arena *keep, Arena scratch, PlaceProblem *out)
-{
-    place_generate_witness((uint64_t)index, 20, 3, keep, scratch, out, NULL);
-}
-
-static void make_witness_10(int index, Arena *keep, Arena scratch, PlaceProblem *out)
-{
-    place_generate_witness((uint64_t)index, 10, 3, keep, scratch, out, NULL);
-}
-
-static void make_witness_0(int index, Arena *keep, Arena scratch, PlaceProblem *out)
-{
-    place_generate_witness((uint64_t)index, 0, 3, keep, scratch, out, NULL);
-}
-
-/* Every step is full. */
-static void make_full_10(int index, Arena *keep, Arena scratch, PlaceProblem *out)
-{
-    place_generate_witness((uint64_t)index, 10, 0, keep, scratch, out, NULL);
-}
-
+/* Three steps of 100 are full, as on the tiles of `siglip-27` three are within 1 % of the peak; no peaks: all are. */
 static const PlaceSet sets[] = {
-    {"siglip-27", CHIP_TILES, 0, false, make_model},
-    {"impossible-200", 200, 0, false, make_impossible},
-    {"witness-20", 100, 0, true, make_witness_20},
-    {"witness-10", 100, 0, true, make_witness_10},
-    {"witness-0", 20, 100000, true, make_witness_0},
-    {"full-10", 20, 100000, true, make_full_10},
+    {.name = "siglip-27", .kind = KIND_MODEL, .count = CHIP_TILES},
+    {.name = "impossible-200", .kind = KIND_IMPOSSIBLE, .count = 200},
+    {.name = "witness-20", .kind = KIND_WITNESS, .count = 100, .slack_permille = 20, .peaks = 3},
+    {.name = "witness-10", .kind = KIND_WITNESS, .count = 100, .slack_permille = 10, .peaks = 3},
+    {.name = "witness-0", .kind = KIND_WITNESS, .count = 20, .nodes_max = 100000, .peaks = 3},
+    {.name = "full-10",
+     .kind = KIND_WITNESS,
+     .count = 20,
+     .nodes_max = 100000,
+     .slack_permille = 10},
 };
 enum { SET_COUNT = sizeof sets / sizeof *sets };
 
@@ -73,6 +46,24 @@ static const PlaceSet *find_set(const char *item)
     return NULL;
 }
 
+static PlaceProblem problem_of(const PlaceSet *set, int index, Arena *keep, Arena scratch)
+{
+    PlaceProblem problem;
+    switch (set->kind) {
+    case KIND_MODEL:
+        place_generate_model((Tile){(uint16_t)index}, keep, &problem);
+        break;
+    case KIND_IMPOSSIBLE:
+        place_generate_impossible((uint64_t)index, keep, &problem, NULL);
+        break;
+    case KIND_WITNESS:
+        place_generate_witness((uint64_t)index, set->slack_permille, set->peaks, keep, scratch,
+                               &problem, NULL);
+        break;
+    }
+    return problem;
+}
+
 static void add_set(PlaceRun *run, const PlaceSet *set, Arena *keep, Arena scratch)
 {
     PlaceItem *item = vec_push(&run->items, keep);
@@ -82,10 +73,9 @@ static void add_set(PlaceRun *run, const PlaceSet *set, Arena *keep, Arena scrat
                         .count = set->count,
                         .is_generated = true,
                         .nodes_max = set->nodes_max,
-                        .has_witness = set->has_witness};
+                        .has_witness = set->kind == KIND_WITNESS};
     for (int i = 0; i < set->count; i++) {
-        PlaceProblem problem;
-        set->make(i, keep, scratch, &problem);
+        PlaceProblem problem = problem_of(set, i, keep, scratch);
         *vec_push(&run->problems, keep) = problem;
     }
     item->generate_seconds = time_seconds() - begin;

@@ -79,6 +79,13 @@ static bool is_true(const PlaceProblem *problem, const PlaceRecord *record, Aren
     }
 }
 
+static void fail(PlaceRecord *record, const Error *err, Arena *keep)
+{
+    Error *failure = arena_new(keep, Error);
+    *failure = *err;
+    record->failure = failure;
+}
+
 static void check_problem(void *context, isize index, int worker)
 {
     SolveProblems *solve = context;
@@ -87,9 +94,7 @@ static void check_problem(void *context, isize index, int worker)
     PlaceRecord *record = &solve->run->records[problem];
     Error err = {0};
     if (!is_true(&solve->run->problems.at[problem], record, own->scratch, &err)) {
-        Error *failure = arena_new(&own->keep, Error);
-        *failure = err;
-        record->failure = failure;
+        fail(record, &err, &own->keep);
     }
 }
 
@@ -140,8 +145,6 @@ static void solve_set(SolveProblems *solve, PlaceItem *item, int threads, Arena 
     item->check_seconds = time_seconds() - solved;
 }
 
-enum { MINIMUM_NODES = 200000 }; /* for every end, when nothing else is asked for */
-
 static void minimise_problem(void *context, isize index, int worker)
 {
     SolveProblems *solve = context;
@@ -154,14 +157,9 @@ static void minimise_problem(void *context, isize index, int worker)
     isize count = problem->requests.len; /* equal problems of a set share their solution */
     PlaceSolution least = {.address = arena_array(&own->keep, uint32_t, count),
                            .stride = arena_array(&own->keep, uint32_t, count)};
-    for (isize i = 0; i < count; i++) {
-        least.address[i] = record->solution.address[i];
-        least.stride[i] = record->solution.stride[i];
-    }
-    int64_t nodes = solve->flags->nodes_max;
-    PlaceOptions options = {.nodes_max = nodes > 0 ? nodes : MINIMUM_NODES};
+    place_solution_copy(problem, &record->solution, &least);
     double begin = time_seconds();
-    place_minimum(problem, &options, own->scratch, &least, &record->minimum);
+    place_minimum(problem, solve->flags->nodes_max, own->scratch, &least, &record->minimum);
     record->minimum_seconds = time_seconds() - begin;
     record->has_minimum = true;
     record->solution = least;
@@ -171,9 +169,7 @@ static void minimise_problem(void *context, isize index, int worker)
     }
     Error err = {0};
     if (!place_problem_check(&shrunk, &least, own->scratch, &err)) {
-        Error *failure = arena_new(&own->keep, Error);
-        *failure = err;
-        record->failure = failure;
+        fail(record, &err, &own->keep);
     }
 }
 

@@ -126,10 +126,8 @@ static void solve_one(void *context, isize index, int worker)
     PlaceSolution solution;
     PlaceOutcome outcome = place_problem_solve(&batch->problems[i], batch->options, &keep, scratch,
                                                &solution, &batch->verdicts[i]);
-    size_t bytes = (size_t)batch->problems[i].requests.len * sizeof(uint32_t);
-    if (outcome == PLACE_PLACED && bytes > 0) {
-        memcpy(batch->solutions[i].address, solution.address, bytes);
-        memcpy(batch->solutions[i].stride, solution.stride, bytes);
+    if (outcome == PLACE_PLACED) {
+        place_solution_copy(&batch->problems[i], &solution, &batch->solutions[i]);
     }
 }
 

@@ -19,11 +19,6 @@ typedef struct Fit {
     int64_t work;
 } Fit;
 
-static bool are_alive_together(const PlaceRequest *a, const PlaceRequest *b)
-{
-    return a->first < b->last && b->first < a->last;
-}
-
 bool spans_share_element(const PlaceProblem *problem, int64_t a_begin, int64_t a_end,
                          int64_t b_begin, int64_t b_end)
 {

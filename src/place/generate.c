@@ -196,7 +196,7 @@ static void add_pairs(PlaceProblem *problem, const RectangleVec *cut, Dice *dice
     for (int32_t i = 0; i < 4 * count && problem->pairs.len < count / 2; i++) {
         int32_t a = (int32_t)roll(dice, 0, count - 1), b = (int32_t)roll(dice, 0, count - 1);
         const PlaceRequest *left = &problem->requests.at[a], *right = &problem->requests.at[b];
-        if (left->first < right->last && right->first < left->last &&
+        if (are_alive_together(left, right) &&
             !ranges_share_group(span_at(problem, left, cut->at[a].begin),
                                 span_at(problem, right, cut->at[b].begin))) {
             *vec_push(&problem->pairs, keep) = (PlacePair){a, b};

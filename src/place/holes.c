@@ -22,8 +22,7 @@ VEC(Piece);
 static bool is_in_the_way(const State *s, int32_t other)
 {
     const PlaceRequest *r = &s->problem->requests.at[other];
-    return s->address[other] != PLACE_NOWHERE && r->first < s->request->last &&
-           s->request->first < r->last;
+    return s->address[other] != PLACE_NOWHERE && are_alive_together(r, s->request);
 }
 
 static int64_t end_of(const State *s, int32_t other)

@@ -69,13 +69,14 @@ static int64_t end_of(const PlaceProblem *problem, const uint32_t *address)
     return end;
 }
 
-void place_minimum(const PlaceProblem *problem, const PlaceOptions *options, Arena scratch,
+void place_minimum(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
                    PlaceSolution *solution, PlaceMinimum *out)
 {
     *out = (PlaceMinimum){0};
     if (problem->range_count == 0) {
         return;
     }
+    PlaceOptions options = {.nodes_max = nodes_max > 0 ? nodes_max : PLACE_NODES_FEW};
     int64_t grain = grain_of(problem);
     PlaceProblem shrunk = *problem;
     uint32_t *end = &shrunk.ranges[shrunk.range_count - 1].end;
@@ -90,14 +91,12 @@ void place_minimum(const PlaceProblem *problem, const PlaceOptions *options, Are
         Arena more = arena_split(&keep, (keep.end - keep.at) / 2);
         PlaceSolution found;
         PlaceVerdict verdict;
-        PlaceOutcome outcome = place_problem_solve(&shrunk, options, &keep, more, &found, &verdict);
+        PlaceOutcome outcome =
+            place_problem_solve(&shrunk, &options, &keep, more, &found, &verdict);
         out->nodes += verdict.nodes;
         if (outcome == PLACE_PLACED) {
             best = end_of(&shrunk, found.address);
-            for (isize i = 0; i < problem->requests.len; i++) {
-                solution->address[i] = found.address[i];
-                solution->stride[i] = found.stride[i];
-            }
+            place_solution_copy(problem, &found, solution);
             continue;
         }
         if (outcome == PLACE_IMPOSSIBLE || verdict.is_exhausted) {

@@ -14,6 +14,7 @@
 enum {
     PLACE_RANGES_MAX = 16,
     PLACE_REQUESTS_MAX = 50 * 1000, /* of a file: first fit looks at pairs */
+    PLACE_NODES_FEW = 200000,       /* of one of many searches */
     PLACE_SUBSET_MAX = 14,          /* requests of a certificate */
     PLACE_NODES = 2000000,          /* of a search, when nothing else is asked for */
     PLACE_ALIGN_MAX = 1 << 20,
@@ -86,6 +87,16 @@ VEC(PlaceProblem);
 typedef struct PlaceSolution {
     uint32_t *address, *stride;
 } PlaceSolution;
+
+/* `to` has room for the problem's requests. */
+static inline void place_solution_copy(const PlaceProblem *problem, const PlaceSolution *from,
+                                       PlaceSolution *to)
+{
+    for (isize i = 0; i < problem->requests.len; i++) {
+        to->address[i] = from->address[i];
+        to->stride[i] = from->stride[i];
+    }
+}
 
 /* Bytes from the first byte of a request to behind its last member, in such a range. */
 static inline int64_t place_extent(const PlaceRequest *r, bool is_interleaved_range)
@@ -178,9 +189,9 @@ typedef struct PlaceMinimum {
     int64_t spare_bytes; /* of the last range behind `end` */
     int64_t nodes;       /* of all searches */
 } PlaceMinimum;
-/* Of a problem that is placed by `solution`, which becomes the placement with that end (minimum.c); nodes_max counts for every end
- * that is tried. */
-void place_minimum(const PlaceProblem *problem, const PlaceOptions *options, Arena scratch,
+/* Of a problem that is placed by `solution`, which becomes the placement with that end (minimum.c); nodes_max (0: PLACE_NODES_FEW)
+ * counts for every end that is tried. */
+void place_minimum(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
                    PlaceSolution *solution, PlaceMinimum *out);
 /* Requests that get one address: at most one of a problem, each in at most one group, given addresses do not differ. */
 typedef struct PlaceMember {

@@ -26,7 +26,7 @@ static bool does_fit(const PlaceProblem *changed, Arena scratch)
 {
     PlaceSolution solution;
     PlaceVerdict verdict;
-    PlaceOptions options = {.nodes_max = 200000}; /* of each change that is tried */
+    PlaceOptions options = {.nodes_max = PLACE_NODES_FEW};
     Arena room = arena_split(&scratch, (scratch.end - scratch.at) / 2);
     return place_problem_solve(changed, &options, &room, scratch, &solution, &verdict) ==
            PLACE_PLACED;

@@ -71,13 +71,18 @@ const PlaceRange *range_at(const PlaceProblem *problem, int64_t address)
     return NULL;
 }
 
-static void fill_strides(const PlaceProblem *problem, PlaceSolution *solution)
+/* What follows from the addresses. */
+static PlaceOutcome placed(const PlaceProblem *problem, PlaceSolution *solution,
+                           PlaceVerdict *verdict)
 {
     for (int32_t i = 0; i < problem->requests.len; i++) {
         const PlaceRequest *r = &problem->requests.at[i];
         bool is_interleaved = range_at(problem, solution->address[i])->is_interleaved;
         solution->stride[i] = r->count > 1 ? r->stride[is_interleaved ? 1 : 0] : 0;
     }
+    verdict->broken_weight = broken_weight_of(problem, solution->address);
+    verdict->request = -1;
+    return verdict->outcome = PLACE_PLACED;
 }
 
 static int64_t nodes_of(const PlaceOptions *options)
@@ -112,9 +117,7 @@ PlaceOutcome place_problem_solve(const PlaceProblem *problem, const PlaceOptions
     int32_t failed;
     if (place_fit(problem, is_proven, scratch, solution->address, &failed, &hole)) {
         ASSERT(!is_proven);
-        fill_strides(problem, solution);
-        verdict->broken_weight = broken_weight_of(problem, solution->address);
-        return verdict->outcome;
+        return placed(problem, solution, verdict);
     }
     verdict->request = verdict->request < 0 ? failed : verdict->request;
     verdict->largest_hole = (uint32_t)max_i64(hole, 0);
@@ -124,10 +127,7 @@ PlaceOutcome place_problem_solve(const PlaceProblem *problem, const PlaceOptions
     PlaceOutcome exact =
         place_exact(problem, nodes_of(options), scratch, solution->address, &verdict->nodes);
     if (exact == PLACE_PLACED) {
-        fill_strides(problem, solution);
-        verdict->broken_weight = broken_weight_of(problem, solution->address);
-        verdict->request = -1;
-        return verdict->outcome;
+        return placed(problem, solution, verdict);
     }
     const PlaceRequest *request = &problem->requests.at[failed];
     verdict->outcome = PLACE_GAVE_UP;
@@ -179,14 +179,14 @@ static void write_tile(void *context, isize index, int worker)
         live_peak_of(&tile->problem, false, false, &step, solve->arenas[worker]);
 }
 
-/* Nodes that every tile gets, and how many tiles may be left for more. */
-enum { NODES_OF_ALL = 200000, RETRIES_MAX = 16 };
+enum { RETRIES_MAX = 16 };
 
 /* First all tiles with few nodes; what is left is worth more if it is little. */
 static void solve_tiles(SolveTiles *solve, isize count, int threads, Arena *keep, Arena scratch)
 {
-    (void)place_problems_solve(solve->problems, count, &(PlaceOptions){.nodes_max = NODES_OF_ALL},
-                               threads, keep, scratch, solve->solutions, solve->verdicts);
+    (void)place_problems_solve(solve->problems, count,
+                               &(PlaceOptions){.nodes_max = PLACE_NODES_FEW}, threads, keep,
+                               scratch, solve->solutions, solve->verdicts);
     PlaceProblem *problems = arena_array(&scratch, PlaceProblem, count);
     isize *index = arena_array(&scratch, isize, count), left = 0;
     for (isize i = 0; i < count; i++) {

@@ -28,6 +28,10 @@ typedef struct TileProblem {
 PlaceProblem tile_problem_empty(int32_t tile, uint32_t data_begin);
 /* The range that holds the address, or NULL. */
 const PlaceRange *range_at(const PlaceProblem *problem, int64_t address);
+static inline bool are_alive_together(const PlaceRequest *a, const PlaceRequest *b)
+{
+    return a->first < b->last && b->first < a->last;
+}
 /* That of a problem; 0 when it is of none. */
 static inline Tile tile_of_problem(const PlaceProblem *problem)
 {

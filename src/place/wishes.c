@@ -18,7 +18,7 @@ enum {
 static bool is_granted(const PlaceProblem *problem, const PlaceWish *wish, const uint32_t *address)
 {
     const PlaceRequest *a = &problem->requests.at[wish->a], *b = &problem->requests.at[wish->b];
-    if (a->first >= b->last || b->first >= a->last) {
+    if (!are_alive_together(a, b)) {
         return true;
     }
     int64_t begin[2], end[2];

@@ -89,7 +89,7 @@ static void check_minimum(uint64_t seed, const PlaceProblem *problem, Arena aren
     Error err = {0};
     PlaceOptions options = {.nodes_max = SMALL_NODES};
     (void)place_problem_solve(problem, &options, &arena, scratch, &solution, &verdict);
-    place_minimum(problem, &options, scratch, &solution, &minimum);
+    place_minimum(problem, SMALL_NODES, scratch, &solution, &minimum);
     PlaceProblem shrunk = *problem;
     uint32_t *end = &shrunk.ranges[shrunk.range_count - 1].end;
     *end = minimum.end;
