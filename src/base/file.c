@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,8 +206,16 @@ bool file_probe(const char *path, Error *err)
 bool file_is_same(const char *a, const char *b)
 {
     struct stat of_a, of_b;
-    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
-           of_a.st_ino == of_b.st_ino;
+    bool is_a = stat(a, &of_a) == 0, is_b = stat(b, &of_b) == 0;
+    if (is_a || is_b) {
+        return is_a && is_b && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+    }
+    isize a_folder = str_folder_len(str_of(a)), b_folder = str_folder_len(str_of(b));
+    char folders[2][PATH_MAX];
+    (void)snprintf(folders[0], sizeof folders[0], "%.*s.", (int)a_folder, a);
+    (void)snprintf(folders[1], sizeof folders[1], "%.*s.", (int)b_folder, b);
+    return strcmp(a + a_folder, b + b_folder) == 0 && stat(folders[0], &of_a) == 0 &&
+           stat(folders[1], &of_b) == 0 && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
 }
 
 bool file_append(FileOut *out, const void *bytes, isize len, Error *err)

@@ -26,5 +26,5 @@ bool file_probe(const char *path, Error *err);
  * files. */
 bool file_was_read(const char *path);
 void file_note_read(const char *path);
-/* Both exist and are one file, whatever their names. */
+/* Both are one file, whatever their names; or neither exists, and both would be. */
 bool file_is_same(const char *a, const char *b);

@@ -21,7 +21,7 @@ enum { BENCH_JSON, BENCH_MARKDOWN, BENCH_LIST, BENCH_THREADS, BENCH_QUIET, BENCH
 #define BENCH_FLAGS                                                                                \
     [BENCH_JSON] = {"--json", NULL, "the table as JSON"},                                          \
     [BENCH_MARKDOWN] = {"--markdown", NULL, "the table as Markdown"},                              \
-    [BENCH_LIST] = {"--list", NULL, "names of the corpus"},                                        \
+    [BENCH_LIST] = {"--list", NULL, "names that PROBLEM may be"},                                  \
     [BENCH_THREADS] = {"-j", "N", "threads (default: all cores)"},                                 \
     [BENCH_QUIET] = {"-q", NULL, "no progress"}
 

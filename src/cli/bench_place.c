@@ -41,13 +41,14 @@ static void print_total(Writer *out, const PlaceRun *run)
 {
     PlaceSum sum = total_of(run);
     write_fmt(out,
-              "all: %lld problem%s, %lld placed, %lld impossible, %lld gave up; %lld requests, "
+              "all: %lld problem%s, %lld placed, %lld impossible, %lld gave up; %lld request%s, "
               "%lld search nodes;\n  solved in %.2f s, checked in %.2f s of host time; at most "
               "%lld MiB of host memory\n",
               (long long)sum.problems, sum.problems == 1 ? "" : "s",
               (long long)sum.outcomes[PLACE_PLACED], (long long)sum.outcomes[PLACE_IMPOSSIBLE],
-              (long long)sum.outcomes[PLACE_GAVE_UP], (long long)sum.requests, (long long)sum.nodes,
-              sum.solve_seconds, sum.check_seconds, (long long)(cli_peak_bytes() >> 20));
+              (long long)sum.outcomes[PLACE_GAVE_UP], (long long)sum.requests,
+              sum.requests == 1 ? "" : "s", (long long)sum.nodes, sum.solve_seconds,
+              sum.check_seconds, (long long)(cli_peak_bytes() >> 20));
 }
 
 /* --- lines of a table ----------------------------------------------------------------------------------- */
@@ -96,9 +97,9 @@ static Str reason_of(const PlaceProblem *problem, const PlaceVerdict *verdict, A
 {
     const PlaceCertificate *certificate = &verdict->certificate;
     if (verdict->outcome == PLACE_GAVE_UP && verdict->request >= 0) {
-        return str_format(arena, "  no place for request %d (%u bytes); largest hole %u bytes\n",
-                          verdict->request, problem->requests.at[verdict->request].bytes,
-                          verdict->largest_hole);
+        return str_format(
+            arena, "  no place for request %d (%u bytes); largest hole %u bytes (--nodes)\n",
+            verdict->request, problem->requests.at[verdict->request].bytes, verdict->largest_hole);
     }
     if (certificate->proof == PROOF_PEAK) {
         return str_format(arena, "  short by %lld bytes in step %d%s\n",

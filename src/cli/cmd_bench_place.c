@@ -12,9 +12,9 @@ enum { FLAG_NODES = BENCH_FLAG_COUNT, FLAG_CAPACITY, FLAG_MINIMUM, FLAG_PRINT };
 
 static const Flag flags[] = {
     BENCH_FLAGS,
-    [FLAG_NODES] = {"--nodes", "N", "nodes that the search of a problem may take"},
+    [FLAG_NODES] = {"--nodes", "N", "nodes of the search of a problem (default: docs/place.md)"},
     [FLAG_CAPACITY] = {"--capacity", "N", "bytes of a CSV (default: the number in its file name)"},
-    [FLAG_MINIMUM] = {"--minimum", NULL, "look for the least end of the last range"},
+    [FLAG_MINIMUM] = {"--minimum", NULL, "find the smallest capacity (end of the last range)"},
     [FLAG_PRINT] = {"--print", NULL, "print the problems as text, with addresses where placed"},
 };
 

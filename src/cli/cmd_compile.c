@@ -381,6 +381,9 @@ int cmd_compile(int argc, char **argv)
         cli_output(f.output, inputs, f.isa_flags ? 2 : 1, &err);
     if (err.code == ERROR_NONE && f.problem != NULL)
         cli_output(f.problem, inputs, f.isa_flags ? 2 : 1, &err);
+    if (err.code == ERROR_NONE && f.problem != NULL && f.output != NULL &&
+        file_is_same(f.problem, f.output))
+        error_set(&err, ERROR_INPUT, f.problem, "is the package; choose another --save-problem");
     bool is_said = false;
     if (err.code != ERROR_NONE || !compile_model(&f, &is_said, &err))
         return is_said ? (int)err.code : cli_fail(&err);

@@ -3,7 +3,11 @@
 #include "place/tile.h"
 #include <string.h>
 
-enum { ITEMS_MAX = 5000 }; /* the search looks at pairs of items */
+enum {
+    ITEMS_MAX = 5000, /* the search looks at pairs of items */
+    ITEMS_OF_NODE =
+        250, /* a node of more items takes longer and counts for more, so that the budget bounds the time */
+};
 
 static SearchItem item_of(const PlaceProblem *problem, const PlaceRequest *r)
 {
@@ -47,6 +51,7 @@ PlaceOutcome place_exact(const PlaceProblem *problem, int64_t nodes_max, Arena s
         search->pairs[i] = (SearchPair){problem->pairs.at[i].a, problem->pairs.at[i].b};
     }
     Arena keep = arena_split(&scratch, (scratch.end - scratch.at) / 4);
+    nodes_max = max_i64(1, nodes_max * ITEMS_OF_NODE / max_i64(count, ITEMS_OF_NODE));
     SearchResult result = place_search(search, nodes_max, &keep, scratch);
     *nodes = result.nodes;
     if (result.outcome == SEARCH_FOUND) {

@@ -131,7 +131,7 @@ void verdict_print(Writer *writer, const PlaceProblem *problem, const PlaceVerdi
                   "gave up on tile L%d (not proven impossible): no place for %.*s, %lld bytes%s, "
                   "steps %d..%d; largest hole %u; at most %lld bytes alive (step %d) of %lld",
                   verdict->tile.id, STR_ARG(request->name), bytes,
-                  request->is_interleaved ? " interleaved" : "", request->first, request->last,
+                  request->is_interleaved ? " interleaved" : "", request->first, request->last - 1,
                   verdict->largest_hole, peak, verdict->peak_step, available);
     }
 }
@@ -216,7 +216,7 @@ static void print_holes(Writer *writer, const PlaceProblem *problem, int32_t req
     const PlaceHole *largest = &holes->largest;
     write_fmt(writer, "first fit has no place for %.*s, %lld bytes%s, steps %d..%d; ",
               STR_ARG(r->name), (long long)place_extent(r, r->is_interleaved),
-              r->is_interleaved ? " interleaved" : "", r->first, r->last);
+              r->is_interleaved ? " interleaved" : "", r->first, r->last - 1);
     if (holes->large.len == 0 && largest->begin == largest->end) {
         write_str(writer, S("nothing is free then\n"));
         return;
@@ -244,7 +244,7 @@ static void print_relaxation(Writer *writer, const PlaceProblem *problem, const 
     Str a = problem->requests.at[r->a].name, b = problem->requests.at[r->b].name;
     switch (r->kind) {
     case RELAX_LIFETIME:
-        write_fmt(writer, "%.*s alive only in steps %d..%d", STR_ARG(a), r->first, r->last);
+        write_fmt(writer, "%.*s alive only in steps %d..%d", STR_ARG(a), r->first, r->last - 1);
         break;
     case RELAX_SEPARATION:
         write_fmt(writer, "%.*s and %.*s in one memory element", STR_ARG(a), STR_ARG(b));
@@ -274,7 +274,7 @@ void place_explain(Writer *writer, const Work *work, const PlaceVerdict *verdict
             continue;
         }
         write_fmt(writer, "%9lld bytes%s, steps %d..%d: %.*s\n", extent,
-                  r->is_interleaved ? " interleaved" : "", r->first, r->last, STR_ARG(r->name));
+                  r->is_interleaved ? " interleaved" : "", r->first, r->last - 1, STR_ARG(r->name));
     }
     if (e.alive_count > LARGEST_SHOWN) {
         write_fmt(writer, "%9lld bytes in %td more\n", (long long)rest,

@@ -35,8 +35,23 @@ bool spans_share_element(const PlaceProblem *problem, int64_t a_begin, int64_t a
     return unit > 0 && (high <= last || low / unit == high / unit);
 }
 
-/* Takes the request there with nothing that is placed in the way, but for the one it takes over in place? */
-static bool is_free_at(const Fit *fit, int32_t index, int64_t at, int32_t donor)
+/* Does one of the two, the request there and one that is placed, take over the other in place? */
+static bool is_in_place(const Fit *fit, int32_t index, int64_t at, int32_t other)
+{
+    for (isize i = 0; i < fit->problem->donations.len; i++) {
+        const PlaceDonation *d = &fit->problem->donations.at[i];
+        int64_t from = d->from == index ? at : fit->address[other],
+                to = d->to == index ? at : fit->address[other];
+        if (((d->from == index && d->to == other) || (d->to == index && d->from == other)) &&
+            to == from + d->offset) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Takes the request there with nothing that is placed in the way, but for what is taken over in place? */
+static bool is_free_at(const Fit *fit, int32_t index, int64_t at)
 {
     const PlaceProblem *problem = fit->problem;
     const PlaceRequest *request = &problem->requests.at[index];
@@ -51,8 +66,9 @@ static bool is_free_at(const Fit *fit, int32_t index, int64_t at, int32_t donor)
     }
     for (int32_t i = 0; i < fit->count; i++) {
         int32_t other = fit->by_address[i];
-        if (other != donor && fit->address[other] < end && at < fit->end[other] &&
-            are_alive_together(request, &problem->requests.at[other])) {
+        if (fit->address[other] < end && at < fit->end[other] &&
+            are_alive_together(request, &problem->requests.at[other]) &&
+            !is_in_place(fit, index, at, other)) {
             return false;
         }
     }
@@ -131,7 +147,7 @@ static uint32_t find_donated(const Fit *fit, int32_t index)
             continue;
         }
         int64_t at = (int64_t)fit->address[other] + (is_from ? -(int64_t)d->offset : d->offset);
-        if (at >= 0 && is_free_at(fit, index, at, other)) {
+        if (at >= 0 && is_free_at(fit, index, at)) {
             return (uint32_t)at;
         }
     }
@@ -164,7 +180,7 @@ static int32_t place_in_order(Fit *fit, const int32_t *order, int64_t *largest_h
         uint32_t address = PLACE_NOWHERE;
         *largest_hole = 0;
         if (request->address != PLACE_NOWHERE) {
-            address = is_free_at(fit, order[i], request->address, -1) ? request->address : address;
+            address = is_free_at(fit, order[i], request->address) ? request->address : address;
         } else {
             address = find_donated(fit, order[i]);
             for (int32_t k = 0; k < problem->range_count && address == PLACE_NOWHERE; k++) {

@@ -356,13 +356,17 @@ bool place_problem_parse(Str text, Arena *keep, PlaceProblemVec *out, Error *err
     Reader reader = {.err = err};
     *out = (PlaceProblemVec){0};
     while (text.len > 0) {
-        Str line = str_trim(str_cut(&text, '\n'));
+        isize left = text.len;
+        Str whole = str_cut(&text, '\n'), line = str_trim(whole);
         (void)snprintf(reader.where, sizeof reader.where, "line %d", ++reader.line);
-        if (!str_is_printable(line)) {
-            return refuse(&reader, "expected printable text");
+        if (!str_is_printable(whole)) {
+            return refuse(&reader, "expected printable text (no control characters)");
         }
         if (line.len > 0 && line.at[0] != '#' && !read_line(&reader, line, keep, out)) {
             return false;
+        }
+        if (left == whole.len) {
+            return refuse(&reader, "expected a newline at the end: is the file whole?");
         }
     }
     return out->len > 0 || error_set(err, ERROR_INPUT, NULL, "expected a line `place`");

@@ -47,6 +47,8 @@ $ tessera bench place impossible-200 siglip-27 -q --json | python3 -c 'import js
 > for s in run["sets"]: print(s["name"], s["problems"], s["different"], s["placed"], s["impossible"], s["gave_up"])
 > print(len(run["problems"]), run["total"]["host_peak_bytes"] < 1 << 30)'
 $ tessera bench place impossible-200 -q --print | grep -c '^# impossible-200/[0-9]*: impossible'
+$ printf 'place\nrange begin=0 end=100\nrequest bytes=5 first=0 last=2\nrequest bytes=10 first=1 last=3\nrequest bytes=7 first=1 last=2\ndonate from=0 to=1\ndonate from=1 to=2 offset=2\ndonate from=0 to=2 offset=2\n' >d.place
+$ tessera bench place d.place -q --print >d2.place; tessera bench place d2.place -q | grep -c 'placed  '
 $ tessera bench place minimalloc-C minimalloc-D --minimum -q --json | python3 -c 'import json, sys
 > for p, known in zip(json.load(sys.stdin)["problems"], (1039360, 1040384)):
 >     print(p["name"], p["proved_end"] <= p["least_end"] <= known, p["least_end"] + p["spare_bytes"])'
@@ -69,7 +71,7 @@ small/2                   2         90         90    0.00 impossible (1 request)
 small/3                   0          0          0       - placed
 in.12                     5         12     986112  100.00 placed
 minimalloc-D            213     986112     986112    0.00 gave up
-~  no place for request \d+ \(\d+ bytes\); largest hole \d+ bytes
+~  no place for request \d+ \(\d+ bytes\); largest hole \d+ bytes \(--nodes\)
 all: 6 problems, 3 placed, 2 impossible, 1 gave up; 224 requests;
 1
 # in.12: placed
@@ -138,6 +140,7 @@ impossible-200 200 200 0 200 0
 siglip-27 1472 880 1472 0 0
 1672 True
 200
+1
 minimalloc-C True 1048576
 minimalloc-D True 1048576
   least end 1039360 (proved), 9216 bytes to spare

@@ -39,7 +39,7 @@ folder.100.csv: 2 tessera: folder.100.csv: not a regular file
 empty: 2 tessera: empty: expected a line `place`
 huge: 2 tessera: huge: line 3: expected bytes=number in 1..2147483647, found "99999999999"
 never: 2 tessera: never: line 3: expected align a power of two and first < last
-nul: 2 tessera: nul: line 3: expected printable text
+nul: 2 tessera: nul: line 3: expected printable text (no control characters)
 good missing: 2 tessera: missing: no file, and no problem of the corpus (--list)
 good good.100.csv never: 2 tessera: never: line 3: expected align a power of two and first < last
 minimalloc-Z: 2 tessera: minimalloc-Z: no file, and no problem of the corpus (--list)

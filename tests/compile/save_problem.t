@@ -10,6 +10,7 @@ $ tessera bench place $T/tile.place -q | grep -c impossible
 $ tessera compile $T/tiny -o $T/p --tiles 7 --save-problem $T/none.place --problem-tile 7; echo $?
 $ tessera compile $T/tiny -o $T/p --save-problem $T/none.place --problem-tile 1472; echo $?
 $ tessera compile $T/tiny -o $T/p --problem-tile 0; echo $?; [ -e $T/none.place ] || echo none
+$ tessera compile $T/tiny -o $T/z --save-problem $T/./z -q; echo $?; [ -e $T/z ] || echo none
 --- exit 0
 0
 2
@@ -27,5 +28,8 @@ tessera: option --problem-tile: expected a tile below --tiles 7, found 7
 tessera: option --problem-tile: expected an integer from 0 to 1471, found 1472
 2
 tessera: option --problem-tile needs --save-problem
+2
+none
+tessera: $T/./z: is the package; choose another --save-problem
 2
 none
