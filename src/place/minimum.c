@@ -76,7 +76,8 @@ void place_minimum(const PlaceProblem *problem, int64_t nodes_max, Arena scratch
     if (problem->range_count == 0) {
         return;
     }
-    PlaceOptions options = {.nodes_max = nodes_max > 0 ? nodes_max : PLACE_NODES_FEW};
+    PlaceOptions options = {.nodes_max = nodes_max > 0 ? nodes_max : PLACE_NODES_FEW,
+                            .is_proof_wanted = true};
     int64_t grain = grain_of(problem);
     PlaceProblem shrunk = *problem;
     uint32_t *end = &shrunk.ranges[shrunk.range_count - 1].end;

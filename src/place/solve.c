@@ -1,6 +1,12 @@
 /* A problem: first fit in several orders, then exact search, then evidence why not. All tiles in parallel. */
 #include "place/tile.h"
 
+enum {
+    NODES_LEAST = 10000, /* of a search, before a small reason is looked for */
+    NODES_SHARED =
+        16 * PLACE_NODES /* by the tiles of a compilation that fewer nodes did not place */
+};
+
 int64_t room_of(const PlaceProblem *problem, bool is_interleaved, bool is_windowless)
 {
     int64_t room = 0;
@@ -102,6 +108,43 @@ void problem_prove(const PlaceProblem *problem, const PlaceOptions *options, Are
     }
 }
 
+/* With so many nodes; the verdict becomes PLACE_GAVE_UP when that places nothing. */
+static bool search_with(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
+                        uint32_t *address, PlaceVerdict *verdict)
+{
+    int64_t nodes;
+    PlaceOutcome outcome = place_exact(problem, nodes_max, scratch, address, &nodes);
+    verdict->nodes += nodes;
+    verdict->is_exhausted = outcome == PLACE_IMPOSSIBLE;
+    verdict->outcome = PLACE_GAVE_UP;
+    return outcome == PLACE_PLACED;
+}
+
+/* A few nodes, then a look for a reason if one is wanted, and the rest of the nodes only when there is none. */
+static bool search(const PlaceProblem *problem, const PlaceOptions *options, Arena scratch,
+                   uint32_t *address, PlaceVerdict *verdict)
+{
+    int64_t nodes_max = nodes_of(options);
+    if (options->is_proof_wanted) {
+        int64_t few = min_i64(nodes_max, NODES_LEAST);
+        if (search_with(problem, few, scratch, address, verdict)) {
+            return true;
+        }
+        problem_prove(problem, options, scratch, verdict);
+        if (verdict->outcome == PLACE_IMPOSSIBLE || verdict->is_exhausted || few == nodes_max) {
+            return false;
+        }
+    }
+    if (search_with(problem, nodes_max, scratch, address, verdict)) {
+        return true;
+    }
+    if (options->is_proof_wanted && verdict->is_exhausted &&
+        place_reduce(problem, nodes_max, scratch, &verdict->certificate)) {
+        verdict->outcome = PLACE_IMPOSSIBLE;
+    }
+    return false;
+}
+
 PlaceOutcome place_problem_solve(const PlaceProblem *problem, const PlaceOptions *options,
                                  Arena *keep, Arena scratch, PlaceSolution *solution,
                                  PlaceVerdict *verdict)
@@ -124,17 +167,10 @@ PlaceOutcome place_problem_solve(const PlaceProblem *problem, const PlaceOptions
     if (is_proven) {
         return verdict->outcome = PLACE_IMPOSSIBLE;
     }
-    PlaceOutcome exact =
-        place_exact(problem, nodes_of(options), scratch, solution->address, &verdict->nodes);
-    if (exact == PLACE_PLACED) {
-        return placed(problem, solution, verdict);
-    }
     const PlaceRequest *request = &problem->requests.at[failed];
-    verdict->outcome = PLACE_GAVE_UP;
-    verdict->is_exhausted = exact == PLACE_IMPOSSIBLE;
     verdict->short_bytes = max_i64(place_extent(request, request->is_interleaved) - hole, 0);
-    if (options->is_proof_wanted) {
-        problem_prove(problem, options, scratch, verdict);
+    if (search(problem, options, scratch, solution->address, verdict)) {
+        return placed(problem, solution, verdict);
     }
     return verdict->outcome;
 }
@@ -179,35 +215,6 @@ static void write_tile(void *context, isize index, int worker)
         live_peak_of(&tile->problem, false, false, &step, solve->arenas[worker]);
 }
 
-enum { RETRIES_MAX = 16 };
-
-/* First all tiles with few nodes; what is left is worth more if it is little. */
-static void solve_tiles(SolveTiles *solve, isize count, int threads, Arena *keep, Arena scratch)
-{
-    (void)place_problems_solve(solve->problems, count,
-                               &(PlaceOptions){.nodes_max = PLACE_NODES_FEW}, threads, keep,
-                               scratch, solve->solutions, solve->verdicts);
-    PlaceProblem *problems = arena_array(&scratch, PlaceProblem, count);
-    isize *index = arena_array(&scratch, isize, count), left = 0;
-    for (isize i = 0; i < count; i++) {
-        if (solve->verdicts[i].outcome == PLACE_GAVE_UP && !solve->verdicts[i].is_exhausted) {
-            problems[left] = solve->problems[i];
-            index[left++] = i;
-        }
-    }
-    if (left == 0 || left > RETRIES_MAX) {
-        return;
-    }
-    PlaceSolution solutions[RETRIES_MAX];
-    PlaceVerdict verdicts[RETRIES_MAX];
-    (void)place_problems_solve(problems, left, &(PlaceOptions){0}, threads, keep, scratch,
-                               solutions, verdicts);
-    for (isize i = 0; i < left; i++) {
-        solve->solutions[index[i]] = solutions[i];
-        solve->verdicts[index[i]] = verdicts[i];
-    }
-}
-
 /* A proof before a guess, then the largest gap, then the lowest tile; -1 when all are placed. */
 static int32_t worst_of(const PlaceVerdict *verdicts, int32_t tiles)
 {
@@ -221,6 +228,59 @@ static int32_t worst_of(const PlaceVerdict *verdicts, int32_t tiles)
         }
     }
     return worst;
+}
+
+/* More nodes for the problems that are not placed; the number of those that still are not. They get them in equal shares, but not
+ * more than `most` each. */
+static isize solve_left(SolveTiles *solve, isize *left, isize count, int64_t most, int threads,
+                        Arena *keep, Arena scratch)
+{
+    PlaceProblem *problems = arena_array(&scratch, PlaceProblem, count);
+    PlaceSolution *solutions = arena_array(&scratch, PlaceSolution, count);
+    PlaceVerdict *verdicts = arena_array(&scratch, PlaceVerdict, count);
+    int32_t *first = arena_array(&scratch, int32_t, count);
+    for (isize i = 0; i < count; i++) {
+        problems[i] = solve->problems[left[i]];
+    }
+    isize distinct = problems_group(problems, count, UINT64_MAX, first, scratch);
+    PlaceOptions options = {.nodes_max =
+                                min_i64(most, max_i64(NODES_SHARED / distinct, NODES_LEAST))};
+    (void)place_problems_solve(problems, count, &options, threads, keep, scratch, solutions,
+                               verdicts);
+    isize still = 0;
+    for (isize i = 0; i < count; i++) {
+        solve->solutions[left[i]] = solutions[i];
+        solve->verdicts[left[i]] = verdicts[i];
+        if (verdicts[i].outcome != PLACE_PLACED) {
+            left[still++] = left[i];
+        }
+    }
+    return still;
+}
+
+/* In rounds of more nodes. The worst tile is looked at between them: if it is proved impossible, nothing else matters. */
+static int32_t solve_tiles(SolveTiles *solve, isize count, int threads, Arena *keep, Arena scratch)
+{
+    static const int64_t rounds[] = {1, NODES_LEAST, PLACE_NODES};
+    isize *left = arena_array(&scratch, isize, count), left_count = count;
+    for (isize i = 0; i < count; i++) {
+        left[i] = i;
+    }
+    for (isize k = 0; k < (isize)(sizeof rounds / sizeof *rounds); k++) {
+        left_count = solve_left(solve, left, left_count, rounds[k], threads, keep, scratch);
+        if (left_count == 0) {
+            return -1;
+        }
+        int32_t worst = worst_of(solve->verdicts, (int32_t)count);
+        PlaceVerdict *verdict = &solve->verdicts[worst];
+        if (k > 0) {
+            problem_prove(&solve->problems[worst], &(PlaceOptions){0}, scratch, verdict);
+        }
+        if (verdict->outcome == PLACE_IMPOSSIBLE) {
+            return worst;
+        }
+    }
+    return worst_of(solve->verdicts, (int32_t)count);
 }
 
 bool place_solve(const Work *work, int threads, Arena *keep, Arena scratch, Placement *out,
@@ -251,16 +311,13 @@ bool place_solve(const Work *work, int threads, Arena *keep, Arena scratch, Plac
         solve.arenas[i] = arena_split(&scratch, share);
     }
     parallel_for(threads, tiles, 8, build_tile, &solve);
-    PlaceOptions options = {0};
     Arena solved = arena_split(&scratch, (scratch.end - scratch.at) / 4);
-    solve_tiles(&solve, tiles, threads, &solved, scratch);
-    int32_t worst = worst_of(solve.verdicts, (int32_t)tiles);
+    int32_t worst = solve_tiles(&solve, tiles, threads, &solved, scratch);
     if (worst < 0) {
         parallel_for(threads, tiles, 8, write_tile, &solve);
         return true;
     }
     *verdict = solve.verdicts[worst];
-    problem_prove(&solve.problems[worst], &options, scratch, verdict); /* only of this one */
     PlaceProblem problem;
     Arena temporary = arena_split(&scratch, (scratch.end - scratch.at) / 2);
     place_extract(work, verdict->tile, &scratch, temporary, &problem);
