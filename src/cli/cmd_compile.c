@@ -236,17 +236,28 @@ static void print_summary(Writer *out, const CompileFlags *f, const Model *model
     }
 }
 
-/* Of the tile that was asked for, else of this one. */
+/* The tile that was asked for, else this one. */
+static Tile problem_tile(const CompileFlags *f, Tile otherwise)
+{
+    return f->problem_tile >= 0 ? (Tile){(uint16_t)f->problem_tile} : otherwise;
+}
+
 static bool save_problem(const CompileFlags *f, const Work *work, Tile tile, Arena keep,
                          Arena scratch, Error *err)
 {
     PlaceProblem problem;
     Writer text = writer_buffer(&keep);
-    if (f->problem_tile >= 0)
-        tile.id = (uint16_t)f->problem_tile;
     place_extract(work, tile, &keep, scratch, &problem);
     place_problem_print(&text, &problem, NULL);
     return file_write(f->problem, writer_text(&text), err);
+}
+
+static void say_saved(const CompileFlags *f, Tile tile, Writer *progress)
+{
+    if (!f->is_quiet && f->problem != NULL) {
+        write_fmt(progress, "  problem of tile L%d: tessera bench place %s\n", tile.id, f->problem);
+        writer_flush(progress);
+    }
 }
 
 /* The first of those with most bytes alive. */
@@ -259,19 +270,53 @@ static Tile fullest_tile(const CompileResult *r)
     return (Tile){(uint16_t)fullest};
 }
 
-/* A tile did not fit: says the one line of the error and then more, or all of it as JSON, and saves the problem. */
-static bool report_tile(const CompileFlags *f, const CompileResult *r, const Error *why,
-                        Writer *out, Arena *keep, Arena scratch, bool *is_said, Error *err)
+/* A compilation and what it is made of. */
+typedef struct Compilation {
+    const CompileFlags *flags;
+    const Graph *graph;
+    const KernelLibrary *library;
+    CompileResult result;
+} Compilation;
+
+/* The fewest tiles, found by halving, with which everything is placed; 0: also not with all of them. */
+static int32_t tiles_that_fit(const Compilation *c, Arena keep, Arena scratch)
 {
-    if (f->problem != NULL &&
-        !save_problem(f, &r->work, r->place_verdict.tile, *keep, scratch, err))
+    int32_t too_few = (int32_t)c->flags->tiles, enough = 0;
+    for (int32_t tiles = CHIP_TILES; tiles > too_few;) {
+        CompileOptions options = {
+            .tiles = tiles, .threads = (int)c->flags->threads, .stop_after = STAGE_PLACE};
+        CompileResult *result = arena_new(&scratch, CompileResult);
+        Arena tried = keep;
+        Error ignored = {0};
+        if (compile_plan(c->graph, c->library, &options, &tried, scratch, result, &ignored)) {
+            enough = tiles;
+        } else if (enough > 0) {
+            too_few = tiles;
+        } else {
+            return 0;
+        }
+        tiles = too_few + (enough - too_few) / 2;
+    }
+    return enough;
+}
+
+/* A tile did not fit: says the one line of the error and then more, or all of it as JSON, and saves the problem. */
+static bool report_tile(const Compilation *c, const Error *why, Writer *out, Arena *keep,
+                        Arena scratch, bool *is_said, Error *err)
+{
+    const CompileFlags *f = c->flags;
+    const CompileResult *r = &c->result;
+    bool has_more = f->tiles > 0 && f->tiles < CHIP_TILES;
+    Tile saved = problem_tile(f, r->place_verdict.tile);
+    if (f->problem != NULL && !save_problem(f, &r->work, saved, *keep, scratch, err))
         return false;
     if (f->is_json) {
         write_str(out, S("{\"error\":"));
         write_json_str(out, str_of(why->message));
         write_str(out, S(",\"place\":"));
         place_explain_json(out, &r->work, &r->place_verdict, scratch);
-        write_str(out, S("}\n"));
+        write_fmt(out, ",\"tiles_that_fit\":%d}\n",
+                  has_more ? tiles_that_fit(c, *keep, scratch) : 0);
         return cli_flush(out, err);
     }
     if (!f->is_quiet) {
@@ -280,6 +325,14 @@ static bool report_tile(const CompileFlags *f, const CompileResult *r, const Err
         *is_said = true;
         place_explain(&details, &r->work, &r->place_verdict, scratch);
         writer_flush(&details);
+        int32_t tiles = has_more ? tiles_that_fit(c, *keep, scratch) : 0;
+        if (tiles > 0)
+            write_fmt(&details, "it is placed with --tiles %d, the fewest found by trying\n",
+                      tiles);
+        else if (has_more)
+            write_fmt(&details, "it is not placed with all %d tiles either\n", CHIP_TILES);
+        writer_flush(&details);
+        say_saved(f, saved, &details);
     }
     return true;
 }
@@ -304,27 +357,31 @@ static bool compile_graph(const CompileFlags *f, const Model *model, Arena *keep
                               .stop_after = f->stop_after,
                               .dump_tile = (int)f->tile,
                               .progress = f->is_quiet ? NULL : &progress};
-    CompileResult result;
+    Compilation compilation = {.flags = f, .graph = &model->graph, .library = &library};
+    CompileResult *result = &compilation.result;
     if (!f->is_quiet) {
         write_fmt(&progress, "compiling %.*s\n", STR_ARG(str_shown(model->name, &scratch)));
         writer_flush(&progress);
     }
-    if (!compile_plan(&model->graph, &library, &options, keep, scratch, &result, err)) {
+    if (!compile_plan(&model->graph, &library, &options, keep, scratch, result, err)) {
         Error other = {0};
-        if (result.place_verdict.outcome != PLACE_PLACED &&
-            !report_tile(f, &result, err, &out, keep, scratch, is_said, &other))
+        if (result->place_verdict.outcome != PLACE_PLACED &&
+            !report_tile(&compilation, err, &out, keep, scratch, is_said, &other))
             *err = other;
         return false;
     }
-    if (f->problem != NULL &&
-        !save_problem(f, &result.work, fullest_tile(&result), *keep, scratch, err))
-        return false;
+    if (f->problem != NULL) {
+        Tile saved = problem_tile(f, fullest_tile(result));
+        if (!save_problem(f, &result->work, saved, *keep, scratch, err))
+            return false;
+        say_saved(f, saved, &progress);
+    }
     if (f->stop_after == STAGE_PACKAGE) {
         double write_begin = time_seconds();
-        if (!package_write(&result.package, f->output, scratch, err))
+        if (!package_write(&result->package, f->output, scratch, err))
             return false;
-        result.seconds[STAGE_PACKAGE] = time_seconds() - write_begin;
-        print_summary(&out, f, model, &result, time_seconds() - begin, scratch);
+        result->seconds[STAGE_PACKAGE] = time_seconds() - write_begin;
+        print_summary(&out, f, model, result, time_seconds() - begin, scratch);
     }
     return cli_flush(&out, err);
 }

@@ -4,6 +4,7 @@ $ tessera compile $T/tiny -o $T/p --tiles 7 --save-problem $T/tile.place >$T/out
 $ sed -n '/^tessera/p; /^alive/p; /it would fit/,$p' $T/err; [ -e $T/p ] || echo no package
 $ tessera bench place $T/tile.place -q >/dev/null; echo $?
 $ tessera compile $T/tiny -o $T/p --tiles 7 --json -q | tr ',' '\n' | sed -n 's/.*"kind":"bytes".*/bytes/p; s/^"bytes":\([0-9]*\)}.*/\1/p' >$T/more; cat $T/more
+$ tessera compile $T/tiny -o $T/p --tiles 7 --json -q 2>/dev/null | grep -o '"tiles_that_fit":[0-9]*'; tessera compile $T/tiny --tiles 8 --stop-after place -q; echo $?
 $ more=$(sed -n '/^bytes/{n;p;}' $T/more); line=$(grep -n '^range' $T/tile.place | tail -1 | cut -d: -f1)
 > end=$(sed -n "${line}s/.*end=\(0x[0-9a-f]*\).*/\1/p" $T/tile.place); limit=$(sed -n 's/^place.*limit=\(0x[0-9a-f]*\).*/\1/p' $T/tile.place)
 > sed "${line}s/end=$end/end=$((end + more))/; s/limit=$limit/limit=$((limit + more))/" $T/tile.place >$T/larger.place
@@ -17,12 +18,16 @@ alive on tile L0 in step 0, embedding, embedding.left: left-operand, of 539568 b
 it would fit, each tried alone, with
   32768 bytes less for code and exchange rows
   32768 bytes more memory
+it is placed with --tiles 8, the fewest found by trying
+  problem of tile L0: tessera bench place $T/tile.place
 no package
 1
 tessera: tile L0 does not fit: 571640 bytes are alive in step 0, 539568 are available: short by 32072 bytes (proven); more tiles may help (--tiles)
 32768
 bytes
 32768
+"tiles_that_fit":8
+0
 2
 0
 1
