@@ -20,7 +20,7 @@ typedef struct Field {
     bool is_hex;
 } Field;
 
-enum { FIELDS_MAX = 12, PROBLEMS_MAX = 10000 };
+enum { FIELDS_MAX = 12, PROBLEMS_MAX = 10000, SHOWN_BYTES = 100 };
 
 typedef enum Form {
     FORM_PLACE = 0,
@@ -185,6 +185,40 @@ static bool refuse(Reader *reader, const char *what)
     return error_set(reader->err, ERROR_INPUT, reader->where, "%s", what);
 }
 
+/* `where` is a field of the line, by its place in the form. */
+static bool refuse_field(Reader *reader, Form form, int where, const char *what)
+{
+    const Field *field = &forms[form].fields[where];
+    return error_set(reader->err, ERROR_INPUT, reader->where,
+                     field->is_hex ? "expected %s, found %s=0x%llx" : "expected %s, found %s=%lld",
+                     what, field->name, (long long)reader->values[where]);
+}
+
+/* Decimal or 0x, without sign. */
+static bool read_number(Str text, int64_t *out)
+{
+    bool is_plain = text.len > 0 && text.at[0] >= '0' && text.at[0] <= '9' &&
+                    (text.len < 2 || text.at[1] != 'X');
+    return is_plain && str_to_int(text, out);
+}
+
+/* The rest of a line does not go on as the form does. */
+static bool refuse_rest(Reader *reader, Form form, Str rest, Str expected)
+{
+    Str item = rest, key = str_cut(&item, '=');
+    for (const Field *field = forms[form].fields; field->name != NULL; field++) {
+        if (str_equal(key, str_of(field->name))) {
+            return error_set(reader->err, ERROR_INPUT, reader->where,
+                             "expected %.*s: \"%s\" stands twice or not in the order of the form "
+                             "(docs/place.md)",
+                             STR_ARG(expected), field->name);
+        }
+    }
+    item = str_slice(rest, 0, min_i64(rest.len, SHOWN_BYTES));
+    return error_set(reader->err, ERROR_INPUT, reader->where, "expected %.*s, found \"%.*s\"",
+                     STR_ARG(expected), STR_ARG(item));
+}
+
 static bool read_fields(Reader *reader, Form form, Str line)
 {
     int64_t *value = reader->values;
@@ -195,10 +229,12 @@ static bool read_fields(Reader *reader, Form form, Str line)
             if (field->otherwise != REQUIRED) {
                 continue;
             }
-            return error_set(reader->err, ERROR_INPUT, reader->where, "expected %s=number",
-                             field->name);
+            char expected[64];
+            (void)snprintf(expected, sizeof expected, "%s=number", field->name);
+            return refuse_rest(reader, form, line, str_of(expected));
         }
-        if (!str_to_int(item, value) || *value < field->min || *value > field->max) {
+        if (!read_number(item, value) || *value < field->min || *value > field->max) {
+            item = str_slice(item, 0, min_i64(item.len, SHOWN_BYTES));
             return error_set(reader->err, ERROR_INPUT, reader->where,
                              "expected %s=number in %lld..%lld, found \"%.*s\"", field->name,
                              (long long)field->min, (long long)field->max, STR_ARG(item));
@@ -211,39 +247,70 @@ static bool read_fields(Reader *reader, Form form, Str line)
         reader->name = line;
         return true;
     }
-    return line.len == 0 ||
-           error_set(reader->err, ERROR_INPUT, reader->where,
-                     "expected the end of the line, found \"%.*s\"", STR_ARG(line));
+    return line.len == 0 || refuse_rest(reader, form, line, S("the end of the line"));
+}
+
+static bool is_power_of_two(uint32_t value)
+{
+    return (value & (value - 1)) == 0;
 }
 
 static bool add_range(Reader *reader, PlaceProblem *out)
 {
     const int64_t *v = reader->values;
-    if (out->range_count == PLACE_RANGES_MAX) {
-        return refuse(reader, "too many ranges (16)");
-    }
+    const PlaceRange *before = out->range_count > 0 ? &out->ranges[out->range_count - 1] : NULL;
     PlaceRange range = {.begin = (uint32_t)v[RANGE_BEGIN],
                         .end = (uint32_t)v[RANGE_END],
                         .element_bytes = (uint32_t)v[RANGE_ELEMENT],
                         .is_interleaved = v[RANGE_INTERLEAVED] == 1,
                         .is_window = v[RANGE_WINDOW] == 1};
-    if (range.begin > range.end || range.end > out->limit ||
-        (range.element_bytes & (range.element_bytes - 1)) != 0) {
-        return refuse(reader, "expected begin <= end <= limit, and element a power of two");
+    if (out->requests.len > 0) {
+        return refuse(reader, "expected ranges before requests, found a range behind one");
     }
-    if (out->range_count > 0 && out->ranges[out->range_count - 1].end > range.begin) {
-        return refuse(reader, "expected a range behind the one before it");
+    if (out->range_count == PLACE_RANGES_MAX) {
+        return refuse(reader, "expected at most 16 ranges, found another");
     }
-    const PlaceRange *before = out->range_count > 0 ? &out->ranges[out->range_count - 1] : NULL;
+    if (range.begin > range.end) {
+        return refuse_field(reader, FORM_RANGE, RANGE_END, "begin <= end");
+    }
+    if (range.end > out->limit) {
+        return refuse_field(reader, FORM_RANGE, RANGE_END, "an end up to the limit of the tile");
+    }
+    if (!is_power_of_two(range.element_bytes)) {
+        return refuse_field(reader, FORM_RANGE, RANGE_ELEMENT, "a power of two");
+    }
+    if (before != NULL && before->end > range.begin) {
+        return refuse_field(reader, FORM_RANGE, RANGE_BEGIN, "a range behind the one before it");
+    }
     if (before != NULL && before->element_bytes != 0 &&
         before->element_bytes != range.element_bytes && range.begin % before->element_bytes != 0) {
-        return refuse(reader, "expected another element size to begin where an element ends");
-    }
-    if (out->requests.len > 0) {
-        return refuse(reader, "ranges stand before requests");
+        return refuse_field(reader, FORM_RANGE, RANGE_BEGIN,
+                            "another element size to begin where an element ends");
     }
     out->ranges[out->range_count++] = range;
     return true;
+}
+
+/* Strides of a sequence, and none of others. */
+static bool check_stride(Reader *reader, const PlaceRequest *request, int i)
+{
+    int where = i == 1 ? REQUEST_STRIDE1 : REQUEST_STRIDE0;
+    uint32_t stride = request->stride[i];
+    if ((request->count > 1) != (stride > 0)) {
+        return request->count > 1
+                   ? refuse_field(reader, FORM_REQUEST, REQUEST_COUNT,
+                                  "both stride and interleaved_stride when count > 1")
+                   : refuse_field(reader, FORM_REQUEST, where, "no strides without count > 1");
+    }
+    if (stride > 0 && stride < request->bytes) {
+        return refuse_field(reader, FORM_REQUEST, where, "strides of at least bytes");
+    }
+    if (stride % request->align != 0) {
+        return refuse_field(reader, FORM_REQUEST, where, "strides that are multiples of align");
+    }
+    return place_extent(request, i == 1) + request->tail_bytes <= UINT32_MAX ||
+           refuse_field(reader, FORM_REQUEST, REQUEST_BYTES,
+                        "less than 4 GiB of all members and the tail");
 }
 
 static bool add_request(Reader *reader, Arena *keep, PlaceProblem *out)
@@ -260,23 +327,17 @@ static bool add_request(Reader *reader, Arena *keep, PlaceProblem *out)
                             .is_interleaved = v[REQUEST_INTERLEAVED] == 1,
                             .may_use_window = v[REQUEST_WINDOW] == 1,
                             .name = str_copy(reader->name, keep)};
-    if ((request.align & (request.align - 1)) != 0 || request.first >= request.last) {
-        return refuse(reader, "expected align a power of two and first < last");
+    if (!is_power_of_two(request.align)) {
+        return refuse_field(reader, FORM_REQUEST, REQUEST_ALIGN, "a power of two");
     }
-    bool is_sequence = request.count > 1;
-    for (int i = 0; i < 2; i++) {
-        if (is_sequence
-                ? request.stride[i] < request.bytes || request.stride[i] % request.align != 0
-                : request.stride[i] != 0) {
-            return refuse(reader, "expected both strides of a sequence (count > 1), at least its "
-                                  "bytes and a multiple of its align");
-        }
-        if (place_extent(&request, i == 1) + request.tail_bytes > UINT32_MAX) {
-            return refuse(reader, "a sequence and its tail have less than 4 GiB");
-        }
+    if (request.first >= request.last) {
+        return refuse_field(reader, FORM_REQUEST, REQUEST_LAST, "first < last");
+    }
+    if (!check_stride(reader, &request, 0) || !check_stride(reader, &request, 1)) {
+        return false;
     }
     if (out->requests.len == PLACE_REQUESTS_MAX) {
-        return refuse(reader, "too many requests (50,000)");
+        return refuse(reader, "expected at most 50,000 requests, found another");
     }
     *vec_push(&out->requests, keep) = request;
     return true;
@@ -287,7 +348,9 @@ static bool take_pair(Reader *reader, const PlaceProblem *out)
 {
     const int64_t *v = reader->values;
     return (v[0] < out->requests.len && v[1] < out->requests.len && v[0] != v[1]) ||
-           refuse(reader, "expected two different requests of the lines before");
+           error_set(reader->err, ERROR_INPUT, reader->where,
+                     "expected two different requests of the lines before, found %lld and %lld",
+                     (long long)v[0], (long long)v[1]);
 }
 
 static bool add_object(Reader *reader, Form form, Arena *keep, PlaceProblem *out)
@@ -317,7 +380,7 @@ static bool add_object(Reader *reader, Form form, Arena *keep, PlaceProblem *out
         }
         if (out->requests.at[v[DONATE_FROM]].count > 1 ||
             out->requests.at[v[DONATE_TO]].count > 1) {
-            return refuse(reader, "a sequence cannot be donated");
+            return refuse(reader, "expected no sequence (count > 1) to be donated, found one");
         }
         *vec_push(&out->donations, keep) = (PlaceDonation){
             (int32_t)v[DONATE_FROM], (int32_t)v[DONATE_TO], (uint32_t)v[DONATE_OFFSET]};
@@ -333,7 +396,11 @@ static bool read_line(Reader *reader, Str line, Arena *keep, PlaceProblemVec *ou
         form++;
     }
     if (form == FORM_COUNT || (form != FORM_PLACE && out->len == 0)) {
-        return refuse(reader, "expected place, then range, request, separate, wish or donate");
+        word = str_slice(word, 0, min_i64(word.len, SHOWN_BYTES));
+        return error_set(reader->err, ERROR_INPUT, reader->where,
+                         "expected place, then range, request, separate, wish or donate, found "
+                         "\"%.*s\"",
+                         STR_ARG(word));
     }
     if (!read_fields(reader, form, line)) {
         return false;
@@ -342,7 +409,7 @@ static bool read_line(Reader *reader, Str line, Arena *keep, PlaceProblemVec *ou
         return add_object(reader, form, keep, &out->at[out->len - 1]);
     }
     if (out->len == PROBLEMS_MAX) {
-        return refuse(reader, "too many problems (10,000)");
+        return refuse(reader, "expected at most 10,000 problems, found another");
     }
     int64_t tile = reader->values[PLACE_TILE];
     *vec_push(out, keep) = (PlaceProblem){.tile = tile == CHIP_TILES ? -1 : (int32_t)tile,

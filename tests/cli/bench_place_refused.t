@@ -38,10 +38,10 @@ large.100.csv: 2 tessera: large.100.csv: file has 314572800 bytes, at most 26843
 folder.100.csv: 2 tessera: folder.100.csv: not a regular file
 empty: 2 tessera: empty: expected a line `place`
 huge: 2 tessera: huge: line 3: expected bytes=number in 1..2147483647, found "99999999999"
-never: 2 tessera: never: line 3: expected align a power of two and first < last
+never: 2 tessera: never: line 3: expected first < last, found last=1
 nul: 2 tessera: nul: line 3: expected printable text (no control characters)
 good missing: 2 tessera: missing: no file, and no problem of the corpus (--list)
-good good.100.csv never: 2 tessera: never: line 3: expected align a power of two and first < last
+good good.100.csv never: 2 tessera: never: line 3: expected first < last, found last=1
 minimalloc-Z: 2 tessera: minimalloc-Z: no file, and no problem of the corpus (--list)
 minimalloc-A.csv: 2 tessera: minimalloc-A.csv: no file, and no problem of the corpus (--list)
 good --capacity 9: 2 tessera: option --capacity: no problem is a CSV
