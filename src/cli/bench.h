@@ -53,5 +53,7 @@ bool bench_read(const BenchCorpus *corpus, const char *item, isize bytes_max, Ar
                 Error *err);
 /* The printable name of a problem: its file's without folder and ending. */
 Str bench_name(const char *item, const char *ending, Arena *arena);
+/* The same as the first cell of a line of a Markdown table. */
+void bench_write_cell(Writer *out, Str name);
 /* One line of progress, of item `index` (from 0) of `count`. */
 void bench_say(const BenchArgs *args, int index, int count, Str name, const char *what);

@@ -203,7 +203,8 @@ static Str slack_of(const PlaceSum *sum, const char *otherwise, Arena *arena)
         return str_of(otherwise);
     }
     double left = (double)(sum->available_bytes - sum->peak_bytes);
-    return str_format(arena, "%.2f", 100 * left / (double)sum->available_bytes);
+    double percent = 100 * left / (double)sum->available_bytes;
+    return str_format(arena, "%.*f", percent > -1000 ? 2 : 0, percent);
 }
 
 static Str shortened(Str name, Arena *arena)
@@ -254,9 +255,10 @@ void bench_place_markdown(Writer *out, const PlaceRun *run, Arena scratch)
                      "| search nodes | host s |\n|---|---:|---:|---:|---:|---|---:|---:|\n"));
     for (isize i = 0; i < lines.len; i++) {
         const PlaceLine *line = &lines.at[i];
-        write_fmt(out, "| %.*s | %lld | %lld | %lld | %.*s | %.*s | %lld | %.2f |\n",
-                  STR_ARG(line->name), (long long)line->sum.requests,
-                  (long long)line->sum.peak_bytes, (long long)line->sum.available_bytes,
+        bench_write_cell(out, line->name);
+        write_fmt(out, " | %lld | %lld | %lld | %.*s | %.*s | %lld | %.2f |\n",
+                  (long long)line->sum.requests, (long long)line->sum.peak_bytes,
+                  (long long)line->sum.available_bytes,
                   STR_ARG(slack_of(&line->sum, "-", &scratch)), STR_ARG(line->verdict),
                   (long long)line->sum.nodes, line->sum.solve_seconds);
     }
@@ -380,7 +382,13 @@ void bench_place_text(Writer *out, const PlaceRun *run, Arena scratch)
         const PlaceRecord *record = &run->records[i];
         Str name = problem_name(run, i, &arena), verdict = verdict_of(&record->verdict, &arena);
         write_fmt(out, "# %.*s: %.*s\n", STR_ARG(name), STR_ARG(verdict));
+        const PlaceProblem *problem = &run->problems.at[i];
         bool is_placed = record->verdict.outcome == PLACE_PLACED;
-        place_problem_print(out, &run->problems.at[i], is_placed ? &record->solution : NULL);
+        Str reason = is_placed ? S("") : reason_of(problem, &record->verdict, &arena);
+        while (reason.len > 0) {
+            Str line = str_cut(&reason, '\n');
+            write_fmt(out, "#%.*s\n", STR_ARG(line));
+        }
+        place_problem_print(out, problem, is_placed ? &record->solution : NULL);
     }
 }

@@ -137,6 +137,15 @@ Str bench_name(const char *item, const char *ending, Arena *arena)
     return str_shown(str_slice(name, 0, name.len - (is_ended ? str_of(ending).len : 0)), arena);
 }
 
+void bench_write_cell(Writer *out, Str name)
+{
+    write_str(out, S("| "));
+    for (isize i = 0; i < name.len; i++) {
+        write_str(out, name.at[i] == '|' ? S("\\") : S(""));
+        write_str(out, str_slice(name, i, i + 1));
+    }
+}
+
 void bench_say(const BenchArgs *args, int index, int count, Str name, const char *what)
 {
     if (!args->is_quiet) {

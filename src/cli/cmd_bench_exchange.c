@@ -334,10 +334,10 @@ static void print_markdown(Writer *out, const BenchRun *run)
                 "|---|---:|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|\n"));
     for (isize i = 0; i < run->lines.len; i++) {
         const PhaseLine *line = &run->lines.at[i];
-        write_fmt(out, "| %.*s | %lld | %lld | %d | %d | %s |", STR_ARG(line->name),
-                  (long long)line->transfers, (long long)line->receivers,
-                  line->bounds.ordinary.events, line->bounds.paired.events,
-                  kind_names[line->bounds.chosen.kind]);
+        bench_write_cell(out, line->name);
+        write_fmt(out, " | %lld | %lld | %d | %d | %s |", (long long)line->transfers,
+                  (long long)line->receivers, line->bounds.ordinary.events,
+                  line->bounds.paired.events, kind_names[line->bounds.chosen.kind]);
         if (!line->is_scheduled) {
             write_str(out,
                       line->is_refused ? S(" refused | | | | | | |\n") : S(" | | | | | | |\n"));

@@ -251,7 +251,9 @@ int bench_place(int argc, char **argv)
     if (!cli_parse(argc, argv, "[PROBLEM...] [OPTIONS]",
                    "Solves placement problems and checks every answer. PROBLEM is a file "
                    "(docs/place.md), a CSV of minimalloc\n(*.csv) or a name of the corpus or of "
-                   "generated problems (--list); without one, all of these.",
+                   "generated problems (--list); without one, all of these.\n"
+                   "Exit code 0: all are placed; 1: one is impossible, or was given up; 2: bad "
+                   "input or usage.\n--list, --print, --json and --markdown exclude each other.",
                    flags, sizeof flags / sizeof *flags, take, &f, &done)) {
         return done;
     }

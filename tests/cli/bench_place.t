@@ -28,6 +28,7 @@ $ tessera bench place small.place in.12.csv minimalloc-D --capacity 986112 --nod
 $ tessera bench place in.12.csv -q --print | sed 's/ address=.*name/ address=A name/'
 $ tessera bench place in.12.csv -q --print >again; tessera bench place again -q | plain
 $ tessera bench place in.12.csv -q --capacity 11 --markdown | plain
+$ cp in.12.csv 'a|b.12.csv'; tessera bench place 'a|b.12.csv' -q --markdown | grep -o '^| a.* | 5'; tessera bench place 'a|b.12.csv' -q --capacity 1 | grep -o -e '-[0-9]* impossible'
 $ tessera bench place small.place -q --print | grep '#'
 $ tessera bench place window.place small.place --json -q >small.json; echo $?
 $ python3 -c 'import json
@@ -92,9 +93,13 @@ all: 1 problem, 1 placed, 0 impossible, 0 gave up; 5 requests;
 
 in.12: short by 1 bytes in step 0
 all: 1 problem, 0 placed, 1 impossible, 0 gave up; 5 requests;
+| a\|b.12 | 5
+-1100 impossible
 # small/0: placed
 # small/1: impossible (peak)
+#  short by 2 bytes in step 1
 # small/2: impossible (1 request)
+#  fits nowhere: request 1
 # small/3: placed
 1
 window impossible -3.12 peak
