@@ -24,8 +24,9 @@ static SearchItem item_of(const PlaceProblem *problem, const PlaceRequest *r)
     return item;
 }
 
-PlaceOutcome place_exact(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
-                         uint32_t *address, int64_t *nodes)
+/* As if there were no operations in place: what it finds is a placement nevertheless. */
+static PlaceOutcome search_apart(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
+                                 uint32_t *address, int64_t *nodes)
 {
     int32_t count = (int32_t)problem->requests.len;
     *nodes = 0;
@@ -60,4 +61,38 @@ PlaceOutcome place_exact(const PlaceProblem *problem, int64_t nodes_max, Arena s
     }
     bool is_complete = result.outcome == SEARCH_EXHAUSTED && problem->donations.len == 0;
     return is_complete ? PLACE_IMPOSSIBLE : PLACE_GAVE_UP;
+}
+
+/* With operations in place: half of the nodes for blocks of what may share bytes. */
+static bool search_merged(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
+                          uint32_t *address, int64_t *nodes)
+{
+    PlaceMerge merge;
+    *nodes = 0;
+    if (problem->donations.len == 0 || !place_merge(problem, &scratch, &merge)) {
+        return false;
+    }
+    uint32_t *of_block = arena_array(&scratch, uint32_t, merge.problem.requests.len);
+    if (search_apart(&merge.problem, (nodes_max + 1) / 2, scratch, of_block, nodes) !=
+        PLACE_PLACED) {
+        return false;
+    }
+    for (isize i = 0; i < problem->requests.len; i++) {
+        address[i] = of_block[merge.block[i]] + (uint32_t)merge.offset[i];
+    }
+    return true;
+}
+
+PlaceOutcome place_exact(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
+                         uint32_t *address, int64_t *nodes)
+{
+    int64_t merged_nodes;
+    if (search_merged(problem, nodes_max, scratch, address, &merged_nodes)) {
+        *nodes = merged_nodes;
+        return PLACE_PLACED;
+    }
+    PlaceOutcome outcome =
+        search_apart(problem, max_i64(1, nodes_max - merged_nodes), scratch, address, nodes);
+    *nodes += merged_nodes;
+    return outcome;
 }

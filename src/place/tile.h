@@ -100,7 +100,15 @@ isize problems_group(const PlaceProblem *problems, isize count, uint64_t hash_ma
 bool place_find_subset(const PlaceProblem *problem, int32_t failed, Arena scratch,
                        PlaceCertificate *out);
 
-/* Exact search (search.h). PLACE_IMPOSSIBLE: there is none, but without a certificate. */
+/* A problem without operations in place, whose requests are blocks of those of another one (merge.c). */
+typedef struct PlaceMerge {
+    PlaceProblem problem;
+    int32_t *block;  /* per request of the other problem */
+    int64_t *offset; /* of a request in its block */
+} PlaceMerge;
+/* Every placement of the blocks is one of the problem, not the other way round. False when no two requests have one block. */
+bool place_merge(const PlaceProblem *problem, Arena *arena, PlaceMerge *out);
+/* Exact search (search.h), with operations in place as far as place_merge has them. PLACE_IMPOSSIBLE: there is none, but without a certificate. */
 PlaceOutcome place_exact(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
                          uint32_t *address, int64_t *nodes);
 /* For a problem that the exact search has exhausted: leaves out requests as long as it still does, with at most nodes_max nodes in
