@@ -55,7 +55,8 @@ static void print_total(Writer *out, const PlaceRun *run)
 
 typedef struct PlaceLine {
     Str name, verdict;
-    Str reason; /* lines that say why not; empty when placed */
+    Str reason;    /* lines that say why not; empty when placed */
+    isize problem; /* that is to be explained; -1: none */
     PlaceSum sum;
 } PlaceLine;
 VEC(PlaceLine);
@@ -157,6 +158,7 @@ static PlaceLine line_of_problem(const PlaceRun *run, isize problem, Arena *aren
                        .reason = verdict->outcome == PLACE_PLACED
                                      ? minimum_of(run, problem, 1, arena)
                                      : reason_of(&run->problems.at[problem], verdict, arena),
+                       .problem = verdict->outcome == PLACE_PLACED ? -1 : problem,
                        .sum = sum_of(run, problem, 1)};
 }
 
@@ -174,7 +176,8 @@ static PlaceLine line_of_item(const PlaceRun *run, const PlaceItem *item, Arena 
     Str reason =
         str_format(arena, "  %lld problems, %lld different%.*s\n%.*s", (long long)item->count,
                    (long long)item->distinct, STR_ARG(generated), STR_ARG(minimum));
-    return (PlaceLine){.name = item->name, .verdict = verdict, .reason = reason, .sum = sum};
+    return (PlaceLine){
+        .name = item->name, .verdict = verdict, .reason = reason, .problem = -1, .sum = sum};
 }
 
 /* *has_groups: some line stands for a whole file. */
@@ -242,6 +245,10 @@ void bench_place_table(Writer *out, const PlaceRun *run, Arena scratch)
                   STR_ARG(slack_of(&line->sum, "-", &scratch)), STR_ARG(line->verdict),
                   (long long)line->sum.nodes, line->sum.solve_seconds);
         write_str(out, line->reason);
+        if (run->is_explained && line->problem >= 0) {
+            place_problem_explain(out, &run->problems.at[line->problem],
+                                  &run->records[line->problem].verdict, S(""), scratch);
+        }
     }
     print_group_note(out, has_groups);
     print_total(out, run);
@@ -353,7 +360,12 @@ void bench_place_json(Writer *out, const PlaceRun *run, Arena scratch)
                       minimum->end, minimum->proved_end, (long long)minimum->spare_bytes,
                       (long long)minimum->nodes, run->records[i].minimum_seconds);
         }
-        if (!bench_place_is_set(&run->items.at[run->records[i].item])) {
+        bool is_alone = !bench_place_is_set(&run->items.at[run->records[i].item]);
+        if (run->is_explained && is_alone && verdict->outcome != PLACE_PLACED) {
+            write_str(out, S(",\"explanation\":"));
+            place_problem_explain_json(out, &run->problems.at[i], verdict, S(""), arena);
+        }
+        if (is_alone) {
             write_fmt(out, ",\"host_solve_seconds\":%.4f,\"host_check_seconds\":%.4f",
                       sum.solve_seconds, sum.check_seconds);
         }

@@ -6,7 +6,7 @@
 typedef struct PlaceFlags {
     BenchArgs args;
     int64_t nodes_max, capacity; /* 0: not given */
-    bool is_printed, is_minimum;
+    bool is_printed, is_minimum, is_explained;
 } PlaceFlags;
 
 /* A file, a problem of the corpus or a set of generated ones. */
@@ -44,6 +44,7 @@ typedef struct PlaceRun {
     PlaceItemVec items;
     PlaceProblemVec problems;
     PlaceRecord *records; /* one per problem */
+    bool is_explained;    /* why there is no placement, and what would help; not of sets */
 } PlaceRun;
 
 extern const BenchCorpus place_corpus;

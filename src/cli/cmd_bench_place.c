@@ -8,13 +8,15 @@ enum {
 };
 #define NODES_LIMIT 1000000000000 /* of --nodes */
 
-enum { FLAG_NODES = BENCH_FLAG_COUNT, FLAG_CAPACITY, FLAG_MINIMUM, FLAG_PRINT };
+enum { FLAG_NODES = BENCH_FLAG_COUNT, FLAG_CAPACITY, FLAG_MINIMUM, FLAG_EXPLAIN, FLAG_PRINT };
 
 static const Flag flags[] = {
     BENCH_FLAGS,
     [FLAG_NODES] = {"--nodes", "N", "nodes of the search of a problem (default: docs/place.md)"},
     [FLAG_CAPACITY] = {"--capacity", "N", "bytes of a CSV (default: the number in its file name)"},
     [FLAG_MINIMUM] = {"--minimum", NULL, "find the smallest capacity (end of the last range)"},
+    [FLAG_EXPLAIN] = {"--explain", NULL,
+                      "say what is alive where there is no placement, and what would help"},
     [FLAG_PRINT] = {"--print", NULL, "print the problems as text, with addresses where placed"},
 };
 
@@ -29,6 +31,9 @@ static bool take(void *context, int flag, const char *value, Error *err)
     case FLAG_MINIMUM:
         f->is_minimum = true;
         return true;
+    case FLAG_EXPLAIN:
+        f->is_explained = true;
+        return true;
     case FLAG_PRINT:
         f->is_printed = true;
         return true;
@@ -40,9 +45,13 @@ static bool take(void *context, int flag, const char *value, Error *err)
 static bool check_flags(const PlaceFlags *f, Error *err)
 {
     const char *list = f->args.is_listed ? "--list" : NULL;
+    const char *explain = f->is_explained ? "--explain" : NULL;
     return bench_check_args(&f->args, f->is_printed ? "--print" : NULL, err) &&
            bench_exclude(list, f->nodes_max > 0 ? "--nodes" : NULL, err) &&
            bench_exclude(list, f->is_minimum ? "--minimum" : NULL, err) &&
+           bench_exclude(explain, list, err) &&
+           bench_exclude(explain, f->is_printed ? "--print" : NULL, err) &&
+           bench_exclude(explain, f->args.form == FORM_MARKDOWN ? "--markdown" : NULL, err) &&
            bench_exclude(list, f->capacity > 0 ? "--capacity" : NULL, err);
 }
 
@@ -253,7 +262,9 @@ int bench_place(int argc, char **argv)
                    "(docs/place.md), a CSV of minimalloc\n(*.csv) or a name of the corpus or of "
                    "generated problems (--list); without one, all of these.\n"
                    "Exit code 0: all are placed; 1: one is impossible, or was given up; 2: bad "
-                   "input or usage.\n--list, --print, --json and --markdown exclude each other.",
+                   "input or usage.\n--list, --print, --json and --markdown exclude each "
+                   "other;\n--explain goes with a "
+                   "table or --json.",
                    flags, sizeof flags / sizeof *flags, take, &f, &done)) {
         return done;
     }
@@ -264,7 +275,7 @@ int bench_place(int argc, char **argv)
     Arena keep = arena_create((isize)1 << KEEP_BYTES_LOG2);
     Arena scratch = arena_create((isize)1 << KEEP_BYTES_LOG2);
     Writer out = writer_file(1, &keep);
-    PlaceRun run = {0};
+    PlaceRun run = {.is_explained = f.is_explained};
     if (f.args.is_listed) {
         bench_print_list(&out, &place_corpus);
     } else if (!bench_place_read(&run, &f, &keep, scratch, &err) ||

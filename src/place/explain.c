@@ -140,9 +140,9 @@ void verdict_print(Writer *writer, const PlaceProblem *problem, const PlaceVerdi
 
 typedef struct Explanation {
     const PlaceVerdict *verdict;
-    PlaceProblem problem; /* with names */
+    Str operation;        /* in the fullest step; may be empty */
+    PlaceProblem problem; /* every request has a name */
     PlaceRelaxationVec relaxations;
-    Str operation;  /* in the fullest step */
     SortKey *alive; /* in the fullest step, largest first */
     isize alive_count;
     PlaceHoles holes; /* none when the peak alone is the reason */
@@ -166,22 +166,42 @@ isize rank_alive(const PlaceProblem *problem, int32_t step, SortKey *out, Arena 
     return count;
 }
 
-static Explanation explanation_of(const Work *work, const PlaceVerdict *verdict, Arena *keep,
-                                  Arena scratch)
+/* Those without a name are called after their number. */
+static PlaceProblem with_names(const PlaceProblem *problem, Arena *arena)
 {
-    Explanation e = {.verdict = verdict};
-    place_extract(work, verdict->tile, keep, scratch, &e.problem);
-    place_relax(&e.problem, verdict, keep, scratch, &e.relaxations);
-    if (work->plan != NULL && verdict->peak_step < work->steps.len) {
-        e.operation = provenance_text(&work->plan->names,
-                                      work->steps.at[verdict->peak_step].provenance, keep);
+    PlaceProblem named = *problem;
+    named.requests.at = arena_array(arena, PlaceRequest, problem->requests.len);
+    for (isize i = 0; i < problem->requests.len; i++) {
+        PlaceRequest *r = &named.requests.at[i];
+        *r = problem->requests.at[i];
+        r->name = r->name.len > 0 ? r->name : str_format(arena, "request %td", i);
     }
+    return named;
+}
+
+static Explanation explanation_of(const PlaceProblem *problem, const PlaceVerdict *verdict,
+                                  Str operation, Arena *keep, Arena scratch)
+{
+    Explanation e = {
+        .verdict = verdict, .operation = operation, .problem = with_names(problem, keep)};
+    place_relax(&e.problem, verdict, keep, scratch, &e.relaxations);
     e.alive = arena_array(keep, SortKey, e.problem.requests.len);
     e.alive_count = rank_alive(&e.problem, verdict->peak_step, e.alive, scratch);
     if (has_holes(verdict)) {
         holes_find(&e.problem, verdict->request, keep, scratch, &e.holes);
     }
     return e;
+}
+
+/* The problem of the verdict's tile; returns what the tile does in its fullest step. */
+static Str extract_failed(const Work *work, const PlaceVerdict *verdict, Arena *keep, Arena scratch,
+                          PlaceProblem *out)
+{
+    place_extract(work, verdict->tile, keep, scratch, out);
+    bool is_known = work->plan != NULL && verdict->peak_step < work->steps.len;
+    return is_known ? provenance_text(&work->plan->names,
+                                      work->steps.at[verdict->peak_step].provenance, keep)
+                    : S("");
 }
 
 static void print_bound(Writer *writer, const PlaceProblem *problem, int32_t request)
@@ -258,12 +278,17 @@ static void print_relaxation(Writer *writer, const PlaceProblem *problem, const 
     }
 }
 
-void place_explain(Writer *writer, const Work *work, const PlaceVerdict *verdict, Arena scratch)
+void place_problem_explain(Writer *writer, const PlaceProblem *problem, const PlaceVerdict *verdict,
+                           Str operation, Arena scratch)
 {
     Arena keep = arena_split(&scratch, (scratch.end - scratch.at) / 2);
-    Explanation e = explanation_of(work, verdict, &keep, scratch);
-    write_fmt(writer, "alive on tile L%d in step %d%s%.*s, of %lld bytes:\n", verdict->tile.id,
-              verdict->peak_step, e.operation.len > 0 ? ", " : "", STR_ARG(e.operation),
+    Explanation e = explanation_of(problem, verdict, operation, &keep, scratch);
+    write_str(writer, S("alive"));
+    if (problem->tile >= 0) {
+        write_fmt(writer, " on tile L%d", problem->tile);
+    }
+    write_fmt(writer, " in step %d%s%.*s, of %lld bytes:\n", verdict->peak_step,
+              operation.len > 0 ? ", " : "", STR_ARG(operation),
               (long long)verdict->available_bytes);
     int64_t rest = 0;
     for (isize i = 0; i < e.alive_count; i++) {
@@ -290,6 +315,14 @@ void place_explain(Writer *writer, const Work *work, const PlaceVerdict *verdict
         print_relaxation(writer, &e.problem, &e.relaxations.at[i]);
         write_str(writer, S("\n"));
     }
+}
+
+void place_explain(Writer *writer, const Work *work, const PlaceVerdict *verdict, Arena scratch)
+{
+    PlaceProblem problem;
+    Arena keep = arena_split(&scratch, (scratch.end - scratch.at) / 4);
+    Str operation = extract_failed(work, verdict, &keep, scratch, &problem);
+    place_problem_explain(writer, &problem, verdict, operation, scratch);
 }
 
 static void json_request(Writer *writer, const PlaceProblem *problem, int32_t index)
@@ -338,15 +371,15 @@ static void json_hole(Writer *writer, const PlaceProblem *problem, const PlaceHo
     write_str(writer, S("}"));
 }
 
-void place_explain_json(Writer *writer, const Work *work, const PlaceVerdict *verdict,
-                        Arena scratch)
+void place_problem_explain_json(Writer *writer, const PlaceProblem *problem,
+                                const PlaceVerdict *verdict, Str operation, Arena scratch)
 {
     static const char *const kinds[] = {[RELAX_LIFETIME] = "lifetime",
                                         [RELAX_SEPARATION] = "separation",
                                         [RELAX_SUPPORT] = "support",
                                         [RELAX_BYTES] = "bytes"};
     Arena keep = arena_split(&scratch, (scratch.end - scratch.at) / 2);
-    Explanation e = explanation_of(work, verdict, &keep, scratch);
+    Explanation e = explanation_of(problem, verdict, operation, &keep, scratch);
     const PlaceCertificate *certificate = &verdict->certificate;
     write_fmt(writer,
               "{\"tile\":%d,\"verdict\":\"%s\",\"step\":%d,\"available_bytes\":%lld,"
@@ -390,4 +423,13 @@ void place_explain_json(Writer *writer, const Work *work, const PlaceVerdict *ve
                   (long long)r->bytes);
     }
     write_str(writer, S("]}"));
+}
+
+void place_explain_json(Writer *writer, const Work *work, const PlaceVerdict *verdict,
+                        Arena scratch)
+{
+    PlaceProblem problem;
+    Arena keep = arena_split(&scratch, (scratch.end - scratch.at) / 4);
+    Str operation = extract_failed(work, verdict, &keep, scratch, &problem);
+    place_problem_explain_json(writer, &problem, verdict, operation, scratch);
 }

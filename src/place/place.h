@@ -178,6 +178,11 @@ void place_extract(const Work *work, Tile tile, Arena *keep, Arena scratch, Plac
 PlaceOutcome place_problem_solve(const PlaceProblem *problem, const PlaceOptions *options,
                                  Arena *keep, Arena scratch, PlaceSolution *solution,
                                  PlaceVerdict *verdict);
+/* place_explain of a plain problem; `operation` is what it does in its fullest step, or empty. */
+void place_problem_explain(Writer *writer, const PlaceProblem *problem, const PlaceVerdict *verdict,
+                           Str operation, Arena scratch);
+void place_problem_explain_json(Writer *writer, const PlaceProblem *problem,
+                                const PlaceVerdict *verdict, Str operation, Arena scratch);
 /* Many, in parallel (batch.c); the same for any number of threads. Problems that are equal in everything but tile and names are solved
  * once and share a solution. `solutions` and `verdicts` have `count` elements. Returns the number of different problems. */
 isize place_problems_solve(const PlaceProblem *problems, isize count, const PlaceOptions *options,

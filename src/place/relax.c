@@ -12,6 +12,7 @@ enum {
     PAIRS_TRIED = 12,
     UNIT_BYTES = 4096, /* memory is given in such units, support in whole elements */
     DOUBLINGS_MAX = 8,
+    NODES_MAX = 20 * 1000, /* of one try: some thirty of them are waited for */
 };
 
 typedef struct Relax {
@@ -26,7 +27,7 @@ static bool does_fit(const PlaceProblem *changed, Arena scratch)
 {
     PlaceSolution solution;
     PlaceVerdict verdict;
-    PlaceOptions options = {.nodes_max = PLACE_NODES_FEW};
+    PlaceOptions options = {.nodes_max = NODES_MAX};
     Arena room = arena_split(&scratch, (scratch.end - scratch.at) / 2);
     return place_problem_solve(changed, &options, &room, scratch, &solution, &verdict) ==
            PLACE_PLACED;

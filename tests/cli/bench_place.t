@@ -54,6 +54,9 @@ $ tessera bench place minimalloc-C minimalloc-D --minimum -q --json | python3 -c
 > for p, known in zip(json.load(sys.stdin)["problems"], (1039360, 1040384)):
 >     print(p["name"], p["proved_end"] <= p["least_end"] <= known, p["least_end"] + p["spare_bytes"])'
 $ tessera bench place minimalloc-C --minimum -q | plain | sed -n '4s/;.*//p'; tessera bench place --list --minimum; echo $?
+$ tessera bench place small.place --explain -q | sed -n '/^small.1/,/^small.3/p' | plain; tessera bench place small.place --explain --print; echo $?
+$ tessera bench place small.place many --explain -q --json | python3 -c 'import json, sys
+> for p in json.load(sys.stdin)["problems"][:5]: print(p["name"], [r["kind"] for r in p.get("explanation", {}).get("relaxations", [])])'
 $ for form in "" --markdown --print; do
 >   for j in 1 2; do tessera bench place small.place many minimalloc-A -q $form -j$j | sed 's/[0-9]*\.[0-9]* |$//; s/ *[0-9]*\.[0-9]*$//; /^  solved/d; /^memory/d' >out$j; done
 >   cmp out1 out2; awk 'length > 100 && !/^[|]/' out1
@@ -151,3 +154,28 @@ minimalloc-D True 1048576
   least end 1039360 (proved), 9216 bytes to spare
 tessera: options --list and --minimum exclude each other
 2
+small/1                   2        102        100   -2.00 impossible (peak)
+  short by 2 bytes in step 1
+alive in step 1, of 100 bytes:
+       60 bytes, steps 0..1: a
+       42 bytes, steps 1..2: b
+it would fit, each tried alone, with
+  a alive only in steps 0.
+  b alive only in steps 2.
+  4096 bytes more memory
+small/2                   2         90         90    0.00 impossible (1 request)
+  fits nowhere: request 1
+alive in step 0, of 90 bytes:
+       60 bytes, steps 0..1: request 1
+       30 bytes, steps 0..1: request 0
+first fit has no place for request 1, 60 bytes, steps 0..1; the largest hole, 0x0..0x32, has 50 bytes, between an end of the range and an end of the range
+it would fit, each tried alone, with
+  4096 bytes more memory
+small/3                   0          0          0       - placed
+tessera: options --explain and --print exclude each other
+2
+small/0 []
+small/1 ['lifetime', 'lifetime', 'bytes']
+small/2 ['bytes']
+small/3 []
+many/0 []
