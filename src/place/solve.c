@@ -215,16 +215,18 @@ static void write_tile(void *context, isize index, int worker)
         live_peak_of(&tile->problem, false, false, &step, solve->arenas[worker]);
 }
 
-/* A proof before a guess, then the largest gap, then the lowest tile; -1 when all are placed. */
+/* A proof before a complete search before a guess, then the largest gap, then the lowest tile; -1 when all are placed. */
 static int32_t worst_of(const PlaceVerdict *verdicts, int32_t tiles)
 {
-    int32_t worst = -1;
+    int32_t worst = -1, worst_rank = 0;
     for (int32_t i = 0; i < tiles; i++) {
-        const PlaceVerdict *a = &verdicts[i], *b = worst < 0 ? NULL : &verdicts[worst];
-        if (a->outcome != PLACE_PLACED &&
-            (b == NULL || a->outcome < b->outcome ||
-             (a->outcome == b->outcome && a->short_bytes > b->short_bytes))) {
+        const PlaceVerdict *v = &verdicts[i];
+        int32_t rank = v->outcome == PLACE_IMPOSSIBLE ? 0 : v->is_exhausted ? 1 : 2;
+        if (v->outcome != PLACE_PLACED &&
+            (worst < 0 || rank < worst_rank ||
+             (rank == worst_rank && v->short_bytes > verdicts[worst].short_bytes))) {
             worst = i;
+            worst_rank = rank;
         }
     }
     return worst;
@@ -258,7 +260,7 @@ static isize solve_left(SolveTiles *solve, isize *left, isize count, int64_t mos
     return still;
 }
 
-/* In rounds of more nodes. The worst tile is looked at between them: if it is proved impossible, nothing else matters. */
+/* In rounds of more nodes; the worst tile, or -1. It is looked at between them: if it is impossible, nothing else matters. */
 static int32_t solve_tiles(SolveTiles *solve, isize count, int threads, Arena *keep, Arena scratch)
 {
     static const int64_t rounds[] = {1, NODES_LEAST, PLACE_NODES};
@@ -273,10 +275,10 @@ static int32_t solve_tiles(SolveTiles *solve, isize count, int threads, Arena *k
         }
         int32_t worst = worst_of(solve->verdicts, (int32_t)count);
         PlaceVerdict *verdict = &solve->verdicts[worst];
-        if (k > 0) {
+        if (k > 0 || verdict->is_exhausted) {
             problem_prove(&solve->problems[worst], &(PlaceOptions){0}, scratch, verdict);
         }
-        if (verdict->outcome == PLACE_IMPOSSIBLE) {
+        if (verdict->outcome == PLACE_IMPOSSIBLE || verdict->is_exhausted) {
             return worst;
         }
     }
