@@ -254,7 +254,7 @@ static bool save_problem(const CompileFlags *f, const Work *work, Tile tile, Are
 
 static void say_saved(const CompileFlags *f, Tile tile, Writer *progress)
 {
-    if (!f->is_quiet && f->problem != NULL) {
+    if (!f->is_quiet) {
         write_fmt(progress, "  problem of tile L%d: tessera bench place %s\n", tile.id, f->problem);
         writer_flush(progress);
     }
@@ -278,22 +278,28 @@ typedef struct Compilation {
     CompileResult result;
 } Compilation;
 
-/* The fewest tiles, found by halving, with which everything is placed; 0: also not with all of them. */
-static int32_t tiles_that_fit(const Compilation *c, Arena keep, Arena scratch)
+/* The fewest tiles, found by halving, with which everything is placed; 0: also not with all of them, -1: a bug of ours. */
+static int32_t tiles_that_fit(const Compilation *c, Writer *progress, Arena keep, Arena scratch)
 {
+    if (!c->flags->is_quiet) {
+        write_str(progress, S("  trying more tiles\n"));
+        writer_flush(progress);
+    }
     int32_t too_few = (int32_t)c->flags->tiles, enough = 0;
     for (int32_t tiles = CHIP_TILES; tiles > too_few;) {
         CompileOptions options = {
             .tiles = tiles, .threads = (int)c->flags->threads, .stop_after = STAGE_PLACE};
-        CompileResult *result = arena_new(&scratch, CompileResult);
+        CompileResult result;
         Arena tried = keep;
         Error ignored = {0};
-        if (compile_plan(c->graph, c->library, &options, &tried, scratch, result, &ignored)) {
+        if (compile_plan(c->graph, c->library, &options, &tried, scratch, &result, &ignored)) {
             enough = tiles;
-        } else if (enough > 0) {
-            too_few = tiles;
-        } else {
+        } else if (ignored.code == (ErrorCode)EXIT_BUG) {
+            return enough > 0 ? enough : -1;
+        } else if (enough == 0) {
             return 0;
+        } else {
+            too_few = tiles;
         }
         tiles = too_few + (enough - too_few) / 2;
     }
@@ -306,6 +312,7 @@ static bool report_tile(const Compilation *c, const Error *why, Writer *out, Are
 {
     const CompileFlags *f = c->flags;
     const CompileResult *r = &c->result;
+    Writer details = writer_file(STDERR_FILENO, keep);
     bool has_more = f->tiles > 0 && f->tiles < CHIP_TILES;
     Tile saved = problem_tile(f, r->place_verdict.tile);
     if (f->problem != NULL && !save_problem(f, &r->work, saved, *keep, scratch, err))
@@ -315,24 +322,24 @@ static bool report_tile(const Compilation *c, const Error *why, Writer *out, Are
         write_json_str(out, str_of(why->message));
         write_str(out, S(",\"place\":"));
         place_explain_json(out, &r->work, &r->place_verdict, scratch);
-        write_fmt(out, ",\"tiles_that_fit\":%d}\n",
-                  has_more ? tiles_that_fit(c, *keep, scratch) : 0);
+        int32_t tiles = has_more ? tiles_that_fit(c, &details, *keep, scratch) : 0;
+        write_fmt(out, ",\"tiles_that_fit\":%d}\n", tiles > 0 ? tiles : 0);
         return cli_flush(out, err);
     }
     if (!f->is_quiet) {
-        Writer details = writer_file(STDERR_FILENO, keep);
         (void)cli_fail(why);
         *is_said = true;
         place_explain(&details, &r->work, &r->place_verdict, scratch);
         writer_flush(&details);
-        int32_t tiles = has_more ? tiles_that_fit(c, *keep, scratch) : 0;
+        int32_t tiles = has_more ? tiles_that_fit(c, &details, *keep, scratch) : 0;
         if (tiles > 0)
             write_fmt(&details, "it is placed with --tiles %d, the fewest found by trying\n",
                       tiles);
-        else if (has_more)
+        else if (has_more && tiles == 0)
             write_fmt(&details, "it is not placed with all %d tiles either\n", CHIP_TILES);
         writer_flush(&details);
-        say_saved(f, saved, &details);
+        if (f->problem != NULL)
+            say_saved(f, saved, &details);
     }
     return true;
 }

@@ -18,6 +18,7 @@ alive on tile L0 in step 0, embedding, embedding.left: left-operand, of 539568 b
 it would fit, each tried alone, with
   32768 bytes less for code and exchange rows
   32768 bytes more memory
+  trying more tiles
 it is placed with --tiles 8, the fewest found by trying
   problem of tile L0: tessera bench place $T/tile.place
 no package
