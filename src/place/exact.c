@@ -25,14 +25,10 @@ static SearchItem item_of(const PlaceProblem *problem, const PlaceRequest *r)
 }
 
 /* As if there were no operations in place: what it finds is a placement nevertheless. */
-static PlaceOutcome search_apart(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
-                                 uint32_t *address, int64_t *nodes)
+static SearchOutcome search_apart(const PlaceProblem *problem, int64_t nodes_max, int64_t *run,
+                                  Arena scratch, uint32_t *address, int64_t *nodes)
 {
     int32_t count = (int32_t)problem->requests.len;
-    *nodes = 0;
-    if (problem->range_count == 0 || count > ITEMS_MAX) {
-        return PLACE_GAVE_UP;
-    }
     SearchProblem *search = arena_new(&scratch, SearchProblem);
     *search = (SearchProblem){.range_count = problem->range_count,
                               .limit = problem->limit,
@@ -52,29 +48,26 @@ static PlaceOutcome search_apart(const PlaceProblem *problem, int64_t nodes_max,
         search->pairs[i] = (SearchPair){problem->pairs.at[i].a, problem->pairs.at[i].b};
     }
     Arena keep = arena_split(&scratch, (scratch.end - scratch.at) / 4);
-    nodes_max = max_i64(1, nodes_max * ITEMS_OF_NODE / max_i64(count, ITEMS_OF_NODE));
-    SearchResult result = place_search(search, nodes_max, &keep, scratch);
-    *nodes = result.nodes;
+    SearchResult result = place_search(search, nodes_max, *run, &keep, scratch);
+    *nodes += result.nodes;
+    *run = result.run;
     if (result.outcome == SEARCH_FOUND) {
         memcpy(address, result.address, (size_t)count * sizeof *address);
-        return PLACE_PLACED;
     }
-    bool is_complete = result.outcome == SEARCH_EXHAUSTED && problem->donations.len == 0;
-    return is_complete ? PLACE_IMPOSSIBLE : PLACE_GAVE_UP;
+    return result.outcome;
 }
 
-/* With operations in place: half of the nodes for blocks of what may share bytes. */
+/* Blocks of what may share bytes. */
 static bool search_merged(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
-                          uint32_t *address, int64_t *nodes)
+                          uint32_t *address, PlaceProgress *progress)
 {
     PlaceMerge merge;
-    *nodes = 0;
     if (problem->donations.len == 0 || !place_merge(problem, &scratch, &merge)) {
         return false;
     }
     uint32_t *of_block = arena_array(&scratch, uint32_t, merge.problem.requests.len);
-    if (search_apart(&merge.problem, (nodes_max + 1) / 2, scratch, of_block, nodes) !=
-        PLACE_PLACED) {
+    if (search_apart(&merge.problem, nodes_max, &progress->run_merged, scratch, of_block,
+                     &progress->nodes) != SEARCH_FOUND) {
         return false;
     }
     for (isize i = 0; i < problem->requests.len; i++) {
@@ -84,15 +77,22 @@ static bool search_merged(const PlaceProblem *problem, int64_t nodes_max, Arena 
 }
 
 PlaceOutcome place_exact(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
-                         uint32_t *address, int64_t *nodes)
+                         uint32_t *address, PlaceProgress *progress)
 {
-    int64_t merged_nodes;
-    if (search_merged(problem, nodes_max, scratch, address, &merged_nodes)) {
-        *nodes = merged_nodes;
+    isize count = problem->requests.len;
+    if (problem->range_count == 0 || count > ITEMS_MAX) {
+        return PLACE_GAVE_UP;
+    }
+    nodes_max = max_i64(1, nodes_max * ITEMS_OF_NODE / max_i64(count, ITEMS_OF_NODE));
+    int64_t half = (nodes_max - progress->nodes + 1) / 2;
+    if (search_merged(problem, half, scratch, address, progress)) {
         return PLACE_PLACED;
     }
-    PlaceOutcome outcome =
-        search_apart(problem, max_i64(1, nodes_max - merged_nodes), scratch, address, nodes);
-    *nodes += merged_nodes;
-    return outcome;
+    SearchOutcome outcome = search_apart(problem, nodes_max - progress->nodes, &progress->run_apart,
+                                         scratch, address, &progress->nodes);
+    if (outcome == SEARCH_FOUND) {
+        return PLACE_PLACED;
+    }
+    bool is_complete = outcome == SEARCH_EXHAUSTED && problem->donations.len == 0;
+    return is_complete ? PLACE_IMPOSSIBLE : PLACE_GAVE_UP;
 }

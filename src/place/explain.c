@@ -381,11 +381,12 @@ void place_problem_explain_json(Writer *writer, const PlaceProblem *problem,
     Arena keep = arena_split(&scratch, (scratch.end - scratch.at) / 2);
     Explanation e = explanation_of(problem, verdict, operation, &keep, scratch);
     const PlaceCertificate *certificate = &verdict->certificate;
+    Str tile = problem->tile >= 0 ? str_format(&keep, "%d", problem->tile) : S("null");
     write_fmt(writer,
-              "{\"tile\":%d,\"verdict\":\"%s\",\"step\":%d,\"available_bytes\":%lld,"
+              "{\"tile\":%.*s,\"verdict\":\"%s\",\"step\":%d,\"available_bytes\":%lld,"
               "\"live_bytes\":%lld,\"short_bytes\":%lld,\"largest_hole_bytes\":%u,"
               "\"operation\":",
-              verdict->tile.id, verdict->outcome == PLACE_IMPOSSIBLE ? "impossible" : "gave up",
+              STR_ARG(tile), verdict->outcome == PLACE_IMPOSSIBLE ? "impossible" : "gave up",
               verdict->peak_step, (long long)verdict->available_bytes,
               (long long)verdict->live_peak_bytes, (long long)verdict->short_bytes,
               verdict->largest_hole);

@@ -5,7 +5,9 @@
 #include "place/tile.h"
 #include <string.h>
 
-enum { LOOKS_MAX = 1 << 24 }; /* at requests, pairs and donations for each donation */
+enum {
+    LOOKS_MAX = 1 << 22
+}; /* donations times requests, pairs and donations; more are not worth it */
 
 /* Two blocks as one; false when their requests do not go together. */
 static bool join(const PlaceRequest *low, const PlaceRequest *high, int64_t distance,
@@ -28,15 +30,17 @@ static bool join(const PlaceRequest *low, const PlaceRequest *high, int64_t dist
     }
     bool is_same =
         low->address == PLACE_NOWHERE || high->address == PLACE_NOWHERE || low->address == address;
-    return is_same && address >= 0 && distance % high->align == 0 && tail_end <= INT32_MAX;
+    bool is_aligned = distance % high->align == 0 &&
+                      (out->address == PLACE_NOWHERE || out->address % out->align == 0);
+    return is_same && address >= 0 && is_aligned && tail_end <= INT32_MAX;
 }
 
-/* Has the block less bytes times steps than both alone? */
+/* Has the block no more bytes times steps than both alone? */
 static bool does_save(const PlaceRequest *low, const PlaceRequest *high, const PlaceRequest *joined)
 {
     int64_t alone = low->bytes * ((int64_t)low->last - low->first) +
                     high->bytes * ((int64_t)high->last - high->first);
-    return joined->bytes <= alone / ((int64_t)joined->last - joined->first);
+    return joined->bytes * ((int64_t)joined->last - joined->first) <= alone;
 }
 
 static bool is_donated(const PlaceProblem *problem, int32_t a, int32_t b, int64_t distance)
@@ -51,20 +55,31 @@ static bool is_donated(const PlaceProblem *problem, int32_t a, int32_t b, int64_
     return false;
 }
 
+/* The problem of the blocks so far; those that are part of another one live in no step. */
+typedef struct Blocks {
+    PlaceProblem problem;
+    int64_t peak, room;
+    int32_t *next; /* per request: another one of its block, in a ring */
+} Blocks;
+
 /* May all requests of two blocks lie so? `distance` is that of block `high` behind block `low`. */
-static bool may_overlap(const PlaceProblem *problem, const PlaceMerge *merge, int32_t low,
-                        int32_t high, int64_t distance)
+static bool may_overlap(const PlaceProblem *problem, const PlaceMerge *merge, const int32_t *next,
+                        int32_t low, int32_t high, int64_t distance)
 {
-    for (int32_t i = 0; i < problem->requests.len; i++) {
-        for (int32_t j = 0; j < problem->requests.len && merge->block[i] == low; j++) {
+    int32_t i = low;
+    do {
+        int32_t j = high;
+        do {
             const PlaceRequest *a = &problem->requests.at[i], *b = &problem->requests.at[j];
             int64_t between = distance + merge->offset[j] - merge->offset[i];
-            if (merge->block[j] == high && are_alive_together(a, b) && between < a->bytes &&
-                between + b->bytes > 0 && !is_donated(problem, i, j, between)) {
+            if (are_alive_together(a, b) && between < a->bytes && between + b->bytes > 0 &&
+                !is_donated(problem, i, j, between)) {
                 return false;
             }
-        }
-    }
+            j = next[j];
+        } while (j != high);
+        i = next[i];
+    } while (i != low);
     return true;
 }
 
@@ -80,22 +95,20 @@ static bool is_pair_of(const PlaceProblem *problem, const PlaceMerge *merge, int
     return false;
 }
 
-/* Moves everything of block `from` into block `to`, this much behind where it was. */
-static void move_members(PlaceMerge *merge, isize count, int32_t from, int32_t to, int64_t distance)
+/* Moves everything of block `high` into block `low`, this much behind where it was. */
+static void move_members(PlaceMerge *merge, int32_t *next, int32_t high, int32_t low,
+                         int64_t distance)
 {
-    for (isize i = 0; i < count; i++) {
-        if (merge->block[i] == from) {
-            merge->block[i] = to;
-            merge->offset[i] += distance;
-        }
-    }
+    int32_t i = high;
+    do {
+        merge->block[i] = low;
+        merge->offset[i] += distance;
+        i = next[i];
+    } while (i != high);
+    i = next[low];
+    next[low] = next[high];
+    next[high] = i;
 }
-
-/* The problem of the blocks so far; those that are part of another one live in no step. */
-typedef struct Blocks {
-    PlaceProblem problem;
-    int64_t peak, room;
-} Blocks;
 
 static bool try_donation(const PlaceProblem *problem, const PlaceDonation *d, bool must_save,
                          PlaceMerge *merge, Blocks *blocks, Arena scratch)
@@ -111,7 +124,7 @@ static bool try_donation(const PlaceProblem *problem, const PlaceDonation *d, bo
         !join(&requests[low], &requests[high], distance, &joined) ||
         (must_save && !does_save(&requests[low], &requests[high], &joined)) ||
         is_pair_of(problem, merge, low, high) ||
-        !may_overlap(problem, merge, low, high, distance)) {
+        !may_overlap(problem, merge, blocks->next, low, high, distance)) {
         return false;
     }
     PlaceRequest low_before = requests[low], high_before = requests[high];
@@ -119,13 +132,13 @@ static bool try_donation(const PlaceProblem *problem, const PlaceDonation *d, bo
     requests[low] = joined;
     requests[high].last = requests[high].first;
     int64_t peak = live_peak_of(&blocks->problem, false, false, &step, scratch);
-    if (!must_save && peak > max_i64(blocks->peak, blocks->room)) {
+    if (peak > max_i64(blocks->peak, blocks->room)) {
         requests[low] = low_before;
         requests[high] = high_before;
         return false;
     }
     blocks->peak = peak;
-    move_members(merge, problem->requests.len, high, low, distance);
+    move_members(merge, blocks->next, high, low, distance);
     return true;
 }
 
@@ -138,6 +151,7 @@ bool place_merge(const PlaceProblem *problem, Arena *arena, PlaceMerge *out)
     Blocks blocks = {.problem = *problem, .room = room_of(problem, false, false)};
     blocks.problem.requests.at = arena_array(arena, PlaceRequest, count);
     blocks.problem.donations = (PlaceDonationVec){0};
+    blocks.next = arena_array(arena, int32_t, count);
     memcpy(blocks.problem.requests.at, problem->requests.at, (size_t)count * sizeof(PlaceRequest));
     int32_t step;
     blocks.peak = live_peak_of(&blocks.problem, false, false, &step, *arena);
@@ -146,8 +160,9 @@ bool place_merge(const PlaceProblem *problem, Arena *arena, PlaceMerge *out)
                         .offset = arena_array(arena, int64_t, count)};
     for (int32_t i = 0; i < count; i++) {
         out->block[i] = i;
+        blocks.next[i] = i;
     }
-    /* first those that save, then those that do not make a step too full */
+    /* first those that save; none that makes a step too full */
     for (isize i = 0; i < 2 * donations; i++) {
         joined += try_donation(problem, &problem->donations.at[i % donations], i < donations, out,
                                &blocks, *arena);

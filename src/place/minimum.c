@@ -4,6 +4,8 @@
  */
 #include "place/tile.h"
 
+enum { NODES_OF_END = 200 * 1000 };
+
 static int64_t common_divisor(int64_t a, int64_t b)
 {
     while (b != 0) {
@@ -76,7 +78,7 @@ void place_minimum(const PlaceProblem *problem, int64_t nodes_max, Arena scratch
     if (problem->range_count == 0) {
         return;
     }
-    PlaceOptions options = {.nodes_max = nodes_max > 0 ? nodes_max : PLACE_NODES_FEW,
+    PlaceOptions options = {.nodes_max = nodes_max > 0 ? nodes_max : NODES_OF_END,
                             .is_proof_wanted = true};
     int64_t grain = grain_of(problem);
     PlaceProblem shrunk = *problem;

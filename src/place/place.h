@@ -14,7 +14,6 @@
 enum {
     PLACE_RANGES_MAX = 16,
     PLACE_REQUESTS_MAX = 50 * 1000, /* of a file: first fit looks at pairs */
-    PLACE_NODES_FEW = 200000,       /* of one of many searches */
     PLACE_SUBSET_MAX = 14,          /* requests of a certificate */
     PLACE_NODES = 2000000,          /* of a search, when nothing else is asked for */
     PLACE_ALIGN_MAX = 1 << 20,
@@ -135,7 +134,7 @@ typedef struct PlaceVerdict {
     PlaceCertificate certificate;
     Tile tile;
     int32_t request;       /* for which the first order found no place; -1 when placed */
-    int64_t nodes;         /* of the search */
+    int64_t nodes;         /* of all searches for it */
     int64_t broken_weight; /* of wishes, when placed */
     int64_t available_bytes, live_peak_bytes, short_bytes;
     int32_t peak_step;
@@ -195,7 +194,7 @@ typedef struct PlaceMinimum {
     int64_t spare_bytes; /* of the last range behind `end` */
     int64_t nodes;       /* of all searches */
 } PlaceMinimum;
-/* Of a problem that is placed by `solution`, which becomes the placement with that end (minimum.c); nodes_max (0: PLACE_NODES_FEW)
+/* Of a problem that is placed by `solution`, which becomes the placement with that end (minimum.c); nodes_max (0: 200,000)
  * counts for every end that is tried. */
 void place_minimum(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
                    PlaceSolution *solution, PlaceMinimum *out);

@@ -170,6 +170,9 @@ void place_relax(const PlaceProblem *problem, const PlaceVerdict *verdict, Arena
 {
     Relax relax = {problem, verdict, scratch, out, keep}, *x = &relax;
     *out = (PlaceRelaxationVec){0};
+    if (problem->range_count == 0) {
+        return;
+    }
     int32_t failed = verdict->request >= 0 ? problem->requests.at[verdict->request].first : 0;
     try_shorter_lives(x, verdict->certificate.proof == PROOF_SUBSET ? failed : verdict->peak_step);
     try_fewer_pairs(x);

@@ -108,8 +108,8 @@ static int64_t luby(int64_t run)
     }
 }
 
-SearchResult place_search(const SearchProblem *problem, int64_t nodes_max, Arena *keep,
-                          Arena scratch)
+SearchResult place_search(const SearchProblem *problem, int64_t nodes_max, int64_t first_run,
+                          Arena *keep, Arena scratch)
 {
     SearchResult result = {.outcome = SEARCH_EXHAUSTED};
     Search search = {0};
@@ -119,9 +119,11 @@ SearchResult place_search(const SearchProblem *problem, int64_t nodes_max, Arena
     double scale = (double)problem->range[problem->range_count - 1].end / (1 << 20);
     Arena more = arena_split(&scratch, (scratch.end - scratch.at) / 2);
     search.arena = &more;
-    for (int64_t run = 0;; run++) {
+    bool is_cut = false; /* the last run, by nodes_max */
+    for (int64_t run = first_run;; run++) {
         if (result.nodes >= nodes_max) {
             result.outcome = SEARCH_GAVE_UP;
+            result.run = is_cut ? run - 1 : run;
             return result;
         }
         search.rule = rule_of((uint64_t)run, scale);
@@ -130,8 +132,9 @@ SearchResult place_search(const SearchProblem *problem, int64_t nodes_max, Arena
             search.failures[s] = 1;
         }
         search.nodes = 0;
-        search.nodes_limit =
-            min_i64(luby(run) * (50 + search.item_count * 5 / 4), nodes_max - result.nodes);
+        int64_t length = luby(run) * (50 + search.item_count * 5 / 4);
+        search.nodes_limit = min_i64(length, nodes_max - result.nodes);
+        is_cut = search.nodes_limit < length;
         search.is_stopped = false;
         search_mark_dirty(&search, 0, search.section_count);
         bool is_found = search_solve(&search, 0, search.section_count);

@@ -55,9 +55,11 @@ typedef enum SearchOutcome {
 typedef struct SearchResult {
     SearchOutcome outcome;
     int64_t nodes;
+    int64_t run;       /* that was not ended, after nodes_max */
     uint32_t *address; /* per item; when found */
 } SearchResult;
 
-/* Deterministic: depends on the problem and nodes_max only. */
-SearchResult place_search(const SearchProblem *problem, int64_t nodes_max, Arena *keep,
-                          Arena scratch);
+/* Deterministic: depends on the problem, nodes_max and the first run only. Runs are independent of each other: a search goes on
+ * with the one that the call before did not end. */
+SearchResult place_search(const SearchProblem *problem, int64_t nodes_max, int64_t first_run,
+                          Arena *keep, Arena scratch);

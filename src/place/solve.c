@@ -96,25 +96,35 @@ static int64_t nodes_of(const PlaceOptions *options)
     return options->nodes_max > 0 ? options->nodes_max : PLACE_NODES;
 }
 
-void problem_prove(const PlaceProblem *problem, const PlaceOptions *options, Arena scratch,
-                   PlaceVerdict *verdict)
+/* From a search that was complete. */
+static void prove_exhausted(const PlaceProblem *problem, const PlaceOptions *options, Arena scratch,
+                            PlaceVerdict *verdict)
 {
-    PlaceCertificate *certificate = &verdict->certificate;
-    if (verdict->outcome == PLACE_GAVE_UP &&
-        (place_find_subset(problem, verdict->request, scratch, certificate) ||
-         (verdict->is_exhausted &&
-          place_reduce(problem, nodes_of(options), scratch, certificate)))) {
+    if (verdict->is_exhausted &&
+        place_reduce(problem, nodes_of(options), scratch, &verdict->certificate)) {
         verdict->outcome = PLACE_IMPOSSIBLE;
     }
 }
 
-/* With so many nodes; the verdict becomes PLACE_GAVE_UP when that places nothing. */
-static bool search_with(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
-                        uint32_t *address, PlaceVerdict *verdict)
+void problem_prove(const PlaceProblem *problem, const PlaceOptions *options, Arena scratch,
+                   PlaceVerdict *verdict)
 {
-    int64_t nodes;
-    PlaceOutcome outcome = place_exact(problem, nodes_max, scratch, address, &nodes);
-    verdict->nodes += nodes;
+    if (verdict->outcome != PLACE_GAVE_UP) {
+        return;
+    }
+    if (place_find_subset(problem, verdict->request, scratch, &verdict->certificate)) {
+        verdict->outcome = PLACE_IMPOSSIBLE;
+    } else {
+        prove_exhausted(problem, options, scratch, verdict);
+    }
+}
+
+/* Up to so many nodes in all; the verdict becomes PLACE_GAVE_UP when that places nothing. */
+static bool search_to(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
+                      uint32_t *address, PlaceProgress *progress, PlaceVerdict *verdict)
+{
+    PlaceOutcome outcome = place_exact(problem, nodes_max, scratch, address, progress);
+    verdict->nodes = progress->nodes;
     verdict->is_exhausted = outcome == PLACE_IMPOSSIBLE;
     verdict->outcome = PLACE_GAVE_UP;
     return outcome == PLACE_PLACED;
@@ -125,9 +135,10 @@ static bool search(const PlaceProblem *problem, const PlaceOptions *options, Are
                    uint32_t *address, PlaceVerdict *verdict)
 {
     int64_t nodes_max = nodes_of(options);
+    PlaceProgress progress = {0};
     if (options->is_proof_wanted) {
         int64_t few = min_i64(nodes_max, NODES_LEAST);
-        if (search_with(problem, few, scratch, address, verdict)) {
+        if (search_to(problem, few, scratch, address, &progress, verdict)) {
             return true;
         }
         problem_prove(problem, options, scratch, verdict);
@@ -135,12 +146,11 @@ static bool search(const PlaceProblem *problem, const PlaceOptions *options, Are
             return false;
         }
     }
-    if (search_with(problem, nodes_max, scratch, address, verdict)) {
+    if (search_to(problem, nodes_max, scratch, address, &progress, verdict)) {
         return true;
     }
-    if (options->is_proof_wanted && verdict->is_exhausted &&
-        place_reduce(problem, nodes_max, scratch, &verdict->certificate)) {
-        verdict->outcome = PLACE_IMPOSSIBLE;
+    if (options->is_proof_wanted) {
+        prove_exhausted(problem, options, scratch, verdict);
     }
     return false;
 }
@@ -232,25 +242,22 @@ static int32_t worst_of(const PlaceVerdict *verdicts, int32_t tiles)
     return worst;
 }
 
-/* More nodes for the problems that are not placed; the number of those that still are not. They get them in equal shares, but not
- * more than `most` each. */
-static isize solve_left(SolveTiles *solve, isize *left, isize count, int64_t most, int threads,
+/* At most so many nodes for each of the problems that are not placed; the number of those that still are not. */
+static isize solve_left(SolveTiles *solve, isize *left, isize count, int64_t nodes_max, int threads,
                         Arena *keep, Arena scratch)
 {
     PlaceProblem *problems = arena_array(&scratch, PlaceProblem, count);
     PlaceSolution *solutions = arena_array(&scratch, PlaceSolution, count);
     PlaceVerdict *verdicts = arena_array(&scratch, PlaceVerdict, count);
-    int32_t *first = arena_array(&scratch, int32_t, count);
+    PlaceOptions options = {.nodes_max = nodes_max};
     for (isize i = 0; i < count; i++) {
         problems[i] = solve->problems[left[i]];
     }
-    isize distinct = problems_group(problems, count, UINT64_MAX, first, scratch);
-    PlaceOptions options = {.nodes_max =
-                                min_i64(most, max_i64(NODES_SHARED / distinct, NODES_LEAST))};
     (void)place_problems_solve(problems, count, &options, threads, keep, scratch, solutions,
                                verdicts);
     isize still = 0;
     for (isize i = 0; i < count; i++) {
+        verdicts[i].nodes += solve->verdicts[left[i]].nodes;
         solve->solutions[left[i]] = solutions[i];
         solve->verdicts[left[i]] = verdicts[i];
         if (verdicts[i].outcome != PLACE_PLACED) {
@@ -260,29 +267,35 @@ static isize solve_left(SolveTiles *solve, isize *left, isize count, int64_t mos
     return still;
 }
 
-/* In rounds of more nodes; the worst tile, or -1. It is looked at between them: if it is impossible, nothing else matters. */
+/* In rounds of more nodes; the worst tile, or -1. It is looked at between them: if it is impossible, nothing else matters. The last
+ * round shares its nodes among what is left. */
 static int32_t solve_tiles(SolveTiles *solve, isize count, int threads, Arena *keep, Arena scratch)
 {
     static const int64_t rounds[] = {1, NODES_LEAST, PLACE_NODES};
-    isize *left = arena_array(&scratch, isize, count), left_count = count;
+    isize *left = arena_array(&scratch, isize, count), left_count = 0;
+    int32_t *first = arena_array(&scratch, int32_t, count), worst = -1;
+    (void)problems_group(solve->problems, count, UINT64_MAX, first, scratch);
     for (isize i = 0; i < count; i++) {
-        left[i] = i;
-    }
-    for (isize k = 0; k < (isize)(sizeof rounds / sizeof *rounds); k++) {
-        left_count = solve_left(solve, left, left_count, rounds[k], threads, keep, scratch);
-        if (left_count == 0) {
-            return -1;
+        if (first[i] == i) {
+            left[left_count++] = i;
         }
-        int32_t worst = worst_of(solve->verdicts, (int32_t)count);
-        PlaceVerdict *verdict = &solve->verdicts[worst];
-        if (k > 0 || verdict->is_exhausted) {
+    }
+    for (isize k = 0; k < (isize)(sizeof rounds / sizeof *rounds) && left_count > 0; k++) {
+        int64_t nodes_max = min_i64(rounds[k], NODES_SHARED / left_count);
+        left_count = solve_left(solve, left, left_count, nodes_max, threads, keep, scratch);
+        worst = worst_of(solve->verdicts, (int32_t)count);
+        PlaceVerdict *verdict = worst >= 0 ? &solve->verdicts[worst] : NULL;
+        if (verdict != NULL && (k > 0 || verdict->is_exhausted)) {
             problem_prove(&solve->problems[worst], &(PlaceOptions){0}, scratch, verdict);
         }
-        if (verdict->outcome == PLACE_IMPOSSIBLE || verdict->is_exhausted) {
+        if (verdict != NULL && (verdict->outcome == PLACE_IMPOSSIBLE || verdict->is_exhausted)) {
             return worst;
         }
     }
-    return worst_of(solve->verdicts, (int32_t)count);
+    for (isize i = 0; i < count; i++) {
+        solve->solutions[i] = solve->solutions[first[i]];
+    }
+    return worst;
 }
 
 bool place_solve(const Work *work, int threads, Arena *keep, Arena scratch, Placement *out,

@@ -160,9 +160,9 @@ static bool is_exhausted(const PlaceProblem *problem, const bool *is_kept, int64
 {
     PlaceProblem part = part_of(problem, is_kept, &scratch);
     uint32_t *address = arena_array(&scratch, uint32_t, part.requests.len);
-    int64_t nodes = 0;
-    PlaceOutcome outcome = place_exact(&part, *nodes_left, scratch, address, &nodes);
-    *nodes_left -= nodes + 1;
+    PlaceProgress progress = {0};
+    PlaceOutcome outcome = place_exact(&part, *nodes_left, scratch, address, &progress);
+    *nodes_left -= progress.nodes + 1;
     return outcome == PLACE_IMPOSSIBLE;
 }
 

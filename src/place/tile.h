@@ -87,8 +87,7 @@ void holes_find(const PlaceProblem *problem, int32_t request, Arena *keep, Arena
 
 /* Sum of the weights of the wishes that a placement breaks. */
 int64_t broken_weight_of(const PlaceProblem *problem, const uint32_t *address);
-/* Looks for a certificate when place_problem_solve gave up without having been asked for one; the verdict becomes PLACE_IMPOSSIBLE
- * when there is one. */
+/* Looks for a certificate of a problem that was given up; the verdict becomes PLACE_IMPOSSIBLE when there is one. */
 void problem_prove(const PlaceProblem *problem, const PlaceOptions *options, Arena scratch,
                    PlaceVerdict *verdict);
 /* first[i] becomes the first problem that is equal to problem i but for tile and names; returns how many there are. Only the bits of
@@ -108,9 +107,15 @@ typedef struct PlaceMerge {
 } PlaceMerge;
 /* Every placement of the blocks is one of the problem, not the other way round. False when no two requests have one block. */
 bool place_merge(const PlaceProblem *problem, Arena *arena, PlaceMerge *out);
-/* Exact search (search.h), with operations in place as far as place_merge has them. PLACE_IMPOSSIBLE: there is none, but without a certificate. */
+/* How far the exact search of a problem has come; {0} at first. */
+typedef struct PlaceProgress {
+    int64_t nodes;
+    int64_t run_merged, run_apart; /* of the blocks of place_merge, and of the requests */
+} PlaceProgress;
+/* Exact search (search.h), with operations in place as far as place_merge has them; goes on from `progress` to `nodes_max` nodes in
+ * all. PLACE_IMPOSSIBLE: there is no placement, but without a certificate. */
 PlaceOutcome place_exact(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
-                         uint32_t *address, int64_t *nodes);
+                         uint32_t *address, PlaceProgress *progress);
 /* For a problem that the exact search has exhausted: leaves out requests as long as it still does, with at most nodes_max nodes in
  * all. False when more than PLACE_SUBSET_MAX remain or the independent check cannot follow. */
 bool place_reduce(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,

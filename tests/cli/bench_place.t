@@ -55,6 +55,8 @@ $ tessera bench place minimalloc-C minimalloc-D --minimum -q --json | python3 -c
 >     print(p["name"], p["proved_end"] <= p["least_end"] <= known, p["least_end"] + p["spare_bytes"])'
 $ tessera bench place minimalloc-C --minimum -q | plain | sed -n '4s/;.*//p'; tessera bench place --list --minimum; echo $?
 $ tessera bench place small.place --explain -q | sed -n '/^small.1/,/^small.3/p' | plain; tessera bench place small.place --explain --print; echo $?
+$ printf 'place\nrequest bytes=8 first=0 last=1\n' >nowhere; tessera bench place nowhere --explain -q | plain; tessera bench place nowhere --explain -q --json | grep -o '"tile":[a-z0-9]*'
+$ tessera bench place minimalloc-K --nodes 11000 -q --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["problems"][0]["search_nodes"] <= 11000 * 250 // 454)'
 $ tessera bench place small.place many --explain -q --json | python3 -c 'import json, sys
 > for p in json.load(sys.stdin)["problems"][:5]: print(p["name"], [r["kind"] for r in p.get("explanation", {}).get("relaxations", [])])'
 $ for form in "" --markdown --print; do
@@ -174,6 +176,16 @@ it would fit, each tried alone, with
 small/3                   0          0          0       - placed
 tessera: options --explain and --print exclude each other
 2
+                             live peak  available   slack                             search    host
+problem            requests      bytes      bytes       % verdict                      nodes       s
+nowhere                   1          8          0       - impossible (peak)
+  short by 8 bytes in step 0
+alive in step 0, of 0 bytes:
+        8 bytes, steps 0..0: request 0
+no small change that was tried makes it fit
+all: 1 problem, 0 placed, 1 impossible, 0 gave up; 1 request;
+"tile":null
+True
 small/0 []
 small/1 ['lifetime', 'lifetime', 'bytes']
 small/2 ['bytes']

@@ -59,7 +59,7 @@ static void makes_one_block_of_a_chain(void)
 /* Each is a donation that the rules forbid to use, or that takes more than it saves. */
 static void keeps_apart_what_does_not_go_together(void)
 {
-    for (int kind = 0; kind < 6; kind++) {
+    for (int kind = 0; kind < 7; kind++) {
         Arena arena = keep;
         PlaceProblem problem = empty_problem(1000);
         PlaceRequest from = {.bytes = 64, .align = 8, .first = 0, .last = 3},
@@ -82,6 +82,11 @@ static void keeps_apart_what_does_not_go_together(void)
             to.last = 50;
             problem.ranges[0].end = 72;
             (void)add(&problem, &arena, (PlaceRequest){.bytes = 60, .first = 10, .last = 50});
+            break;
+        case 6: /* the second would not be aligned behind that address */
+            from.address = 8;
+            to.align = 16;
+            offset = 16;
             break;
         default:
             break;
@@ -167,7 +172,7 @@ static void places_what_is_full(void)
         }
     }
     fprintf(stderr, "%d of %d placed, %d of them by first fit\n", placed, ROUNDS, by_fit);
-    CHECK(placed >= ROUNDS / 3);
+    CHECK(placed >= ROUNDS / 4);
     CHECK(placed > by_fit);
 }
 

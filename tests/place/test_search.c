@@ -190,7 +190,7 @@ static void agrees_with_brute_force(void)
         Arena arena = keep;
         Dice dice = {seed + (uint64_t)round, 0};
         SearchProblem problem = random_problem(&dice, &arena);
-        SearchResult result = place_search(&problem, 1000000, &arena, scratch);
+        SearchResult result = place_search(&problem, 1000000, 0, &arena, scratch);
         uint32_t address[8];
         bool is_found = brute_force(&problem, 0, address);
         if ((result.outcome == SEARCH_FOUND) != is_found ||
@@ -255,7 +255,7 @@ static void finds_witnesses_without_slack(void)
         Arena arena = keep;
         Dice dice = {seed + (uint64_t)round, 0};
         SearchProblem problem = witness(&dice, 8 + round, 100000, 60, &arena);
-        SearchResult result = place_search(&problem, 200000, &arena, scratch);
+        SearchResult result = place_search(&problem, 200000, 0, &arena, scratch);
         CHECK(result.outcome != SEARCH_EXHAUSTED);
         CHECK(result.outcome != SEARCH_FOUND || is_legal(&problem, result.address));
         found += result.outcome == SEARCH_FOUND;
@@ -272,8 +272,8 @@ static void repeats_itself(void)
         Arena arena = keep;
         Dice dice = {seed + (uint64_t)round, 0};
         SearchProblem problem = witness(&dice, 40, 5000, 20, &arena);
-        SearchResult a = place_search(&problem, 2000, &arena, scratch);
-        SearchResult b = place_search(&problem, 2000, &arena, scratch);
+        SearchResult a = place_search(&problem, 2000, 0, &arena, scratch);
+        SearchResult b = place_search(&problem, 2000, 0, &arena, scratch);
         CHECK_EQ_INT(a.outcome, b.outcome);
         CHECK_EQ_INT(a.nodes, b.nodes);
         for (int32_t i = 0; a.outcome == SEARCH_FOUND && i < problem.item_count; i++) {
@@ -282,16 +282,40 @@ static void repeats_itself(void)
     }
 }
 
+/* In pieces it finds what it finds in one go. */
+static void goes_on_where_it_was(void)
+{
+    uint64_t seed = test_seed(15);
+    int pieces = 0;
+    for (int round = 0; round < 20; round++) {
+        Arena arena = keep;
+        Dice dice = {seed + (uint64_t)round, 0};
+        SearchProblem problem = witness(&dice, 40, 5000, 20, &arena);
+        SearchResult whole = place_search(&problem, 50000, 0, &arena, scratch);
+        SearchResult part = {.outcome = SEARCH_GAVE_UP};
+        for (int64_t nodes = 20; part.outcome == SEARCH_GAVE_UP; nodes *= 2) {
+            part = place_search(&problem, nodes, part.run, &arena, scratch);
+            CHECK(part.nodes <= nodes);
+            pieces++;
+        }
+        for (int32_t i = 0; part.outcome == SEARCH_FOUND && i < problem.item_count; i++) {
+            CHECK_EQ_INT(whole.address[i], part.address[i]);
+        }
+        CHECK_EQ_INT(part.outcome, SEARCH_FOUND);
+    }
+    CHECK(pieces > 30);
+}
+
 static void gives_up_after_its_nodes(void)
 {
     Arena arena = keep;
     Dice dice = {14, 0};
     SearchProblem problem = witness(&dice, 60, 100000, 60, &arena);
-    SearchResult result = place_search(&problem, 5, &arena, scratch);
+    SearchResult result = place_search(&problem, 5, 0, &arena, scratch);
     CHECK_EQ_INT(result.outcome, SEARCH_GAVE_UP);
     CHECK_EQ_INT(result.nodes, 5);
     problem.item_count = 0;
-    CHECK_EQ_INT(place_search(&problem, 5, &arena, scratch).outcome, SEARCH_FOUND);
+    CHECK_EQ_INT(place_search(&problem, 5, 0, &arena, scratch).outcome, SEARCH_FOUND);
 }
 
 static void setup(void)
@@ -301,4 +325,4 @@ static void setup(void)
 }
 
 TEST_MAIN(setup, agrees_with_brute_force, finds_witnesses_without_slack, repeats_itself,
-          gives_up_after_its_nodes)
+          goes_on_where_it_was, gives_up_after_its_nodes)
