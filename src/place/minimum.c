@@ -71,6 +71,21 @@ static int64_t end_of(const PlaceProblem *problem, const uint32_t *address)
     return end;
 }
 
+/* With this end of the last range; `solution` becomes a placement that is found. */
+static PlaceOutcome solve_to(const PlaceProblem *problem, int64_t end, const PlaceOptions *options,
+                             Arena scratch, PlaceSolution *solution, PlaceVerdict *verdict)
+{
+    PlaceProblem shrunk = *problem;
+    shrunk.ranges[shrunk.range_count - 1].end = (uint32_t)end;
+    Arena keep = arena_split(&scratch, (scratch.end - scratch.at) / 2);
+    PlaceSolution found;
+    PlaceOutcome outcome = place_problem_solve(&shrunk, options, &keep, scratch, &found, verdict);
+    if (outcome == PLACE_PLACED) {
+        place_solution_copy(problem, &found, solution);
+    }
+    return outcome;
+}
+
 void place_minimum(const PlaceProblem *problem, int64_t nodes_max, Arena scratch,
                    PlaceSolution *solution, PlaceMinimum *out)
 {
@@ -78,34 +93,32 @@ void place_minimum(const PlaceProblem *problem, int64_t nodes_max, Arena scratch
     if (problem->range_count == 0) {
         return;
     }
-    PlaceOptions options = {.nodes_max = nodes_max > 0 ? nodes_max : NODES_OF_END,
-                            .is_proof_wanted = true};
+    PlaceOptions options = {.nodes_max = nodes_max > 0 ? nodes_max : NODES_OF_END};
     int64_t grain = grain_of(problem);
-    PlaceProblem shrunk = *problem;
-    uint32_t *end = &shrunk.ranges[shrunk.range_count - 1].end;
     int64_t best = end_of(problem, solution->address);
     int64_t proved = min_i64(best, (end_of_peaks(problem, scratch) + grain - 1) / grain * grain);
     bool is_first = true;
     for (int64_t low = proved; low < best;) { /* below `low` nothing was found */
         int64_t middle = is_first ? low : low + (best - low) / grain / 2 * grain;
         is_first = false;
-        *end = (uint32_t)middle;
-        Arena keep = scratch;
-        Arena more = arena_split(&keep, (keep.end - keep.at) / 2);
-        PlaceSolution found;
         PlaceVerdict verdict;
-        PlaceOutcome outcome =
-            place_problem_solve(&shrunk, &options, &keep, more, &found, &verdict);
+        PlaceOutcome outcome = solve_to(problem, middle, &options, scratch, solution, &verdict);
         out->nodes += verdict.nodes;
         if (outcome == PLACE_PLACED) {
-            best = end_of(&shrunk, found.address);
-            place_solution_copy(problem, &found, solution);
+            best = end_of(problem, solution->address);
             continue;
         }
         if (outcome == PLACE_IMPOSSIBLE || verdict.is_exhausted) {
             proved = middle + grain;
         }
         low = middle + grain;
+    }
+    if (proved < best) { /* a small reason, which takes longer than a search that fails soon */
+        PlaceOptions proof = {.nodes_max = 1, .is_proof_wanted = true};
+        PlaceVerdict verdict;
+        PlaceOutcome outcome = solve_to(problem, best - grain, &proof, scratch, solution, &verdict);
+        best = outcome == PLACE_PLACED ? end_of(problem, solution->address) : best;
+        proved = outcome == PLACE_IMPOSSIBLE ? best : proved;
     }
     out->end = (uint32_t)best;
     out->proved_end = (uint32_t)min_i64(proved, best);
