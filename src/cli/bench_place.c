@@ -71,6 +71,9 @@ static Str problem_name(const PlaceRun *run, isize problem, Arena *arena)
 
 static Str verdict_of(const PlaceVerdict *verdict, Arena *arena)
 {
+    if (verdict->outcome == PLACE_PLACED && verdict->broken_weight > 0) {
+        return str_format(arena, "placed, breaks weight %lld", (long long)verdict->broken_weight);
+    }
     if (verdict->outcome != PLACE_IMPOSSIBLE) {
         return verdict->outcome == PLACE_PLACED ? S("placed") : S("gave up");
     }
@@ -99,7 +102,8 @@ static Str reason_of(const PlaceProblem *problem, const PlaceVerdict *verdict, A
     const PlaceCertificate *certificate = &verdict->certificate;
     if (verdict->outcome == PLACE_GAVE_UP && verdict->request >= 0) {
         return str_format(
-            arena, "  no place for request %d (%u bytes); largest hole %u bytes (--nodes)\n",
+            arena,
+            "  no place for request %d (%u bytes); largest hole %u bytes; more --nodes may help\n",
             verdict->request, problem->requests.at[verdict->request].bytes, verdict->largest_hole);
     }
     if (certificate->proof == PROOF_PEAK) {
@@ -173,9 +177,11 @@ static PlaceLine line_of_item(const PlaceRun *run, const PlaceItem *item, Arena 
                         ? str_format(arena, "; generated in %.2f s", item->generate_seconds)
                         : S("");
     Str minimum = minimum_of(run, item->first, item->count, arena);
-    Str reason =
-        str_format(arena, "  %lld problems, %lld different%.*s\n%.*s", (long long)item->count,
-                   (long long)item->distinct, STR_ARG(generated), STR_ARG(minimum));
+    bool is_unsaid = run->is_explained && sum.outcomes[PLACE_PLACED] < item->count;
+    Str reason = str_format(
+        arena, "  %lld problems, %lld different%.*s\n%.*s%s", (long long)item->count,
+        (long long)item->distinct, STR_ARG(generated), STR_ARG(minimum),
+        is_unsaid ? "  not explained: only problems with a line of their own are\n" : "");
     return (PlaceLine){
         .name = item->name, .verdict = verdict, .reason = reason, .problem = -1, .sum = sum};
 }
@@ -350,6 +356,9 @@ void bench_place_json(Writer *out, const PlaceRun *run, Arena scratch)
         if (verdict->outcome != PLACE_PLACED) {
             write_fmt(out, ",\"short_bytes\":%lld,\"failed_request\":%d,\"largest_hole_bytes\":%u",
                       (long long)verdict->short_bytes, verdict->request, verdict->largest_hole);
+        }
+        if (verdict->outcome == PLACE_PLACED) {
+            write_fmt(out, ",\"broken_weight\":%lld", (long long)verdict->broken_weight);
         }
         write_fmt(out, ",\"search_nodes\":%lld", (long long)sum.nodes);
         if (run->records[i].has_minimum) {

@@ -125,6 +125,12 @@ static bool read_item(PlaceRun *run, const PlaceFlags *f, const char *item, bool
             return error_context(err, "%s", item);
         }
         out->name = bench_name(item, ".csv", keep);
+        if (f->capacity == 0 && known == NULL) { /* without the capacity */
+            isize len = out->name.len;
+            while (out->name.at[--len] != '.') {
+            }
+            out->name = str_slice(out->name, 0, len);
+        }
         problem.name = out->name;
         *vec_push(&run->problems, keep) = problem;
     } else {

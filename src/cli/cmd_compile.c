@@ -255,7 +255,8 @@ static bool save_problem(const CompileFlags *f, const Work *work, Tile tile, Are
 static void say_saved(const CompileFlags *f, Tile tile, Writer *progress)
 {
     if (!f->is_quiet) {
-        write_fmt(progress, "  problem of tile L%d: tessera bench place %s\n", tile.id, f->problem);
+        write_fmt(progress, "  problem of tile L%d: tessera bench place %s --explain\n", tile.id,
+                  f->problem);
         writer_flush(progress);
     }
 }
@@ -278,7 +279,7 @@ typedef struct Compilation {
     CompileResult result;
 } Compilation;
 
-/* The fewest tiles, found by halving, with which everything is placed; 0: also not with all of them, -1: a bug of ours. */
+/* Few tiles, found by halving, with which everything is placed; 0: also not with all of them, -1: a bug of ours. */
 static int32_t tiles_that_fit(const Compilation *c, Writer *progress, Arena keep, Arena scratch)
 {
     if (!c->flags->is_quiet) {
@@ -333,7 +334,7 @@ static bool report_tile(const Compilation *c, const Error *why, Writer *out, Are
         writer_flush(&details);
         int32_t tiles = has_more ? tiles_that_fit(c, &details, *keep, scratch) : 0;
         if (tiles > 0)
-            write_fmt(&details, "it is placed with --tiles %d, the fewest found by trying\n",
+            write_fmt(&details, "it is placed with --tiles %d; not all numbers below were tried\n",
                       tiles);
         else if (has_more && tiles == 0)
             write_fmt(&details, "it is not placed with all %d tiles either\n", CHIP_TILES);

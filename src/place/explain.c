@@ -234,7 +234,7 @@ static void print_holes(Writer *writer, const PlaceProblem *problem, int32_t req
 {
     const PlaceRequest *r = &problem->requests.at[request];
     const PlaceHole *largest = &holes->largest;
-    write_fmt(writer, "first fit has no place for %.*s, %lld bytes%s, steps %d..%d; ",
+    write_fmt(writer, "first fit has no place for %.*s, %lld bytes%s, steps %d..%d:\n  ",
               STR_ARG(r->name), (long long)place_extent(r, r->is_interleaved),
               r->is_interleaved ? " interleaved" : "", r->first, r->last - 1);
     if (holes->large.len == 0 && largest->begin == largest->end) {
@@ -270,11 +270,28 @@ static void print_relaxation(Writer *writer, const PlaceProblem *problem, const 
         write_fmt(writer, "%.*s and %.*s in one memory element", STR_ARG(a), STR_ARG(b));
         break;
     case RELAX_SUPPORT:
-        write_fmt(writer, "%lld bytes less for code and exchange rows", (long long)r->bytes);
+        write_fmt(writer, "at most %lld bytes less for code and exchange rows",
+                  (long long)r->bytes);
         break;
     case RELAX_BYTES:
-        write_fmt(writer, "%lld bytes more memory", (long long)r->bytes);
+        write_fmt(writer, "at most %lld bytes more memory", (long long)r->bytes);
         break;
+    }
+}
+
+static void print_request(Writer *writer, const PlaceRequest *r)
+{
+    write_fmt(writer, "%9lld bytes%s, steps %d..%d: %.*s\n",
+              (long long)place_extent(r, r->is_interleaved),
+              r->is_interleaved ? " interleaved" : "", r->first, r->last - 1, STR_ARG(r->name));
+}
+
+static void print_together(Writer *writer, const PlaceProblem *problem,
+                           const PlaceCertificate *certificate)
+{
+    write_fmt(writer, "these %d alone have no placement:\n", certificate->count);
+    for (int i = 0; i < certificate->count; i++) {
+        print_request(writer, &problem->requests.at[certificate->requests[i]]);
     }
 }
 
@@ -293,20 +310,28 @@ void place_problem_explain(Writer *writer, const PlaceProblem *problem, const Pl
     int64_t rest = 0;
     for (isize i = 0; i < e.alive_count; i++) {
         const PlaceRequest *r = &e.problem.requests.at[e.alive[i].payload];
-        long long extent = place_extent(r, r->is_interleaved);
         if (i >= LARGEST_SHOWN) {
-            rest += extent;
+            rest += place_extent(r, r->is_interleaved);
             continue;
         }
-        write_fmt(writer, "%9lld bytes%s, steps %d..%d: %.*s\n", extent,
-                  r->is_interleaved ? " interleaved" : "", r->first, r->last - 1, STR_ARG(r->name));
+        print_request(writer, r);
     }
     if (e.alive_count > LARGEST_SHOWN) {
         write_fmt(writer, "%9lld bytes in %td more\n", (long long)rest,
                   e.alive_count - LARGEST_SHOWN);
     }
+    if (problem->donations.len > 0) {
+        write_str(writer, S("of which operations in place may share bytes\n"));
+    }
+    if (verdict->certificate.count > 1) {
+        print_together(writer, &e.problem, &verdict->certificate);
+    }
     if (has_holes(verdict)) {
         print_holes(writer, &e.problem, verdict->request, &e.holes);
+    }
+    if (verdict->outcome == PLACE_GAVE_UP) {
+        write_fmt(writer, "nothing is proved: more nodes than %lld may place it as it is\n",
+                  (long long)verdict->nodes);
     }
     write_str(writer, e.relaxations.len > 0 ? S("it would fit, each tried alone, with\n")
                                             : S("no small change that was tried makes it fit\n"));

@@ -61,6 +61,17 @@ static bool shorten(PlaceRequest *request, int32_t step)
     return true;
 }
 
+/* As weights are, which no change shortens. */
+static bool is_always_alive(const PlaceProblem *problem, const PlaceRequest *request)
+{
+    bool is_always = true;
+    for (isize i = 0; i < problem->requests.len; i++) {
+        const PlaceRequest *other = &problem->requests.at[i];
+        is_always = is_always && request->first <= other->first && request->last >= other->last;
+    }
+    return is_always && problem->requests.len > 1;
+}
+
 static void try_shorter_lives(Relax *x, int32_t step)
 {
     Arena scratch = x->scratch;
@@ -70,8 +81,8 @@ static void try_shorter_lives(Relax *x, int32_t step)
     for (isize i = 0; i < count && i < BUFFERS_TRIED; i++) {
         int32_t index = (int32_t)alive[i].payload;
         PlaceRequest *request = &changed.requests.at[index];
-        if (request->address == PLACE_NOWHERE && shorten(request, step) &&
-            does_fit(&changed, scratch)) {
+        if (request->address == PLACE_NOWHERE && !is_always_alive(x->problem, request) &&
+            shorten(request, step) && does_fit(&changed, scratch)) {
             add(x, (PlaceRelaxation){.kind = RELAX_LIFETIME,
                                      .a = index,
                                      .first = request->first,

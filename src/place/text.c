@@ -11,6 +11,7 @@
  */
 #include "place/tile.h"
 #include <stdio.h>
+#include <string.h>
 
 enum { REQUIRED = -1 };
 
@@ -206,13 +207,17 @@ static bool read_number(Str text, int64_t *out)
 static bool refuse_rest(Reader *reader, Form form, Str rest, Str expected)
 {
     Str item = rest, key = str_cut(&item, '=');
+    char order[256] = "";
+    bool is_known = false;
     for (const Field *field = forms[form].fields; field->name != NULL; field++) {
-        if (str_equal(key, str_of(field->name))) {
-            return error_set(reader->err, ERROR_INPUT, reader->where,
-                             "expected %.*s: \"%s\" stands twice or not in the order of the form "
-                             "(docs/place.md)",
-                             STR_ARG(expected), field->name);
-        }
+        size_t len = strlen(order);
+        is_known = is_known || str_equal(key, str_of(field->name));
+        (void)snprintf(order + len, sizeof order - len, " %s", field->name);
+    }
+    if (is_known) {
+        return error_set(reader->err, ERROR_INPUT, reader->where,
+                         "expected %.*s: \"%.*s\" stands twice or not in this order:%s",
+                         STR_ARG(expected), STR_ARG(key), order);
     }
     item = str_slice(rest, 0, min_i64(rest.len, SHOWN_BYTES));
     return error_set(reader->err, ERROR_INPUT, reader->where, "expected %.*s, found \"%.*s\"",
@@ -274,7 +279,9 @@ static bool add_range(Reader *reader, PlaceProblem *out)
         return refuse_field(reader, FORM_RANGE, RANGE_END, "begin <= end");
     }
     if (range.end > out->limit) {
-        return refuse_field(reader, FORM_RANGE, RANGE_END, "an end up to the limit of the tile");
+        return error_set(reader->err, ERROR_INPUT, reader->where,
+                         "expected an end up to limit=0x%x of the line place, found end=0x%x",
+                         out->limit, range.end);
     }
     if (!is_power_of_two(range.element_bytes)) {
         return refuse_field(reader, FORM_RANGE, RANGE_ELEMENT, "a power of two");

@@ -77,11 +77,11 @@ small/2                   2         90         90    0.00 impossible (1 request)
 small/3                   0          0          0       - placed
 in.12                     5         12     986112  100.00 placed
 minimalloc-D            213     986112     986112    0.00 gave up
-~  no place for request \d+ \(\d+ bytes\); largest hole \d+ bytes \(--nodes\)
+~  no place for request \d+ \(\d+ bytes\); largest hole \d+ bytes; more --nodes may help
 all: 6 problems, 3 placed, 2 impossible, 1 gave up; 224 requests;
 1
-# in.12: placed
-place limit=0xc name=in.12
+# in: placed
+place limit=0xc name=in
 range begin=0x0 end=0xc
 request bytes=4 first=0 last=3 address=A name=b1
 request bytes=4 first=3 last=9 address=A name=b2
@@ -98,7 +98,7 @@ all: 1 problem, 1 placed, 0 impossible, 0 gave up; 5 requests;
 
 in.12: short by 1 bytes in step 0
 all: 1 problem, 0 placed, 1 impossible, 0 gave up; 5 requests;
-| a\|b.12 | 5
+| a\|b | 5
 -1100 impossible
 # small/0: placed
 # small/1: impossible (peak)
@@ -164,15 +164,16 @@ alive in step 1, of 100 bytes:
 it would fit, each tried alone, with
   a alive only in steps 0.
   b alive only in steps 2.
-  4096 bytes more memory
+  at most 4096 bytes more memory
 small/2                   2         90         90    0.00 impossible (1 request)
   fits nowhere: request 1
 alive in step 0, of 90 bytes:
        60 bytes, steps 0..1: request 1
        30 bytes, steps 0..1: request 0
-first fit has no place for request 1, 60 bytes, steps 0..1; the largest hole, 0x0..0x32, has 50 bytes, between an end of the range and an end of the range
+first fit has no place for request 1, 60 bytes, steps 0..1:
+  the largest hole, 0x0..0x32, has 50 bytes, between an end of the range and an end of the range
 it would fit, each tried alone, with
-  4096 bytes more memory
+  at most 4096 bytes more memory
 small/3                   0          0          0       - placed
 tessera: options --explain and --print exclude each other
 2

@@ -16,11 +16,11 @@ $ more=$(sed -n '/^bytes/{n;p;}' $T/more); line=$(grep -n '^range' $T/tile.place
 tessera: tile L0 does not fit: 571640 bytes are alive in step 0, 539568 are available: short by 32072 bytes (proven); more tiles may help (--tiles)
 alive on tile L0 in step 0, embedding, embedding.left: left-operand, of 539568 bytes:
 it would fit, each tried alone, with
-  32768 bytes less for code and exchange rows
-  32768 bytes more memory
+  at most 32768 bytes less for code and exchange rows
+  at most 32768 bytes more memory
   trying more tiles
-it is placed with --tiles 8, the fewest found by trying
-  problem of tile L0: tessera bench place $T/tile.place
+it is placed with --tiles 8; not all numbers below were tried
+  problem of tile L0: tessera bench place $T/tile.place --explain
 no package
 1
 tessera: tile L0 does not fit: 571640 bytes are alive in step 0, 539568 are available: short by 32072 bytes (proven); more tiles may help (--tiles)

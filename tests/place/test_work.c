@@ -267,9 +267,10 @@ static void proves_the_worst_tile(void)
         place_explain(&writer, &work, &verdict, scratch);
         place_explain_json(&writer, &work, &verdict, scratch);
         Str text = str_copy(writer_text(&writer), &text_arena);
-        CHECK(strstr(text.at, "no place for buffer 10, 80000 bytes, steps 3..4; the largest hole, "
-                              "0xd5730..0xe7bb0, has 74880 bytes, between buffer 11 and an end of "
-                              "the range\n") != NULL);
+        CHECK(strstr(text.at,
+                     "no place for buffer 10, 80000 bytes, steps 3..4:\n  the largest hole, "
+                     "0xd5730..0xe7bb0, has 74880 bytes, between buffer 11 and an end of "
+                     "the range\n") != NULL);
         CHECK(strstr(text.at, "\"largest_hole\":{\"begin\":874288,\"end\":949168,\"below\":{"
                               "\"request\":2,") != NULL);
         CHECK(strstr(text.at, "\"above\":null},\"holes\":[]") != NULL);
@@ -298,7 +299,7 @@ static void says_what_excludes(void)
     place_explain_json(&writer, &work, &verdict, scratch);
     Str text = str_copy(writer_text(&writer), &text_arena);
     CHECK(strstr(text.at,
-                 "no place for buffer 3, 124000 bytes, steps 3..4; it may not lie in the "
+                 "no place for buffer 3, 124000 bytes, steps 3..4:\n  it may not lie in the "
                  "holes that are large enough\n"
                  "  0xc93e0..0xe7bb0, 124880 bytes: an element in common with buffer 1\n") != NULL);
     CHECK(strstr(text.at, "\"why\":\"element\",\"partners\":[{\"request\":0,\"bytes\":300000,") !=
