@@ -177,7 +177,7 @@ static PlaceLine line_of_item(const PlaceRun *run, const PlaceItem *item, Arena 
                         ? str_format(arena, "; generated in %.2f s", item->generate_seconds)
                         : S("");
     Str minimum = minimum_of(run, item->first, item->count, arena);
-    bool is_unsaid = run->is_explained && sum.outcomes[PLACE_PLACED] < item->count;
+    bool is_unsaid = run->flags->is_explained && sum.outcomes[PLACE_PLACED] < item->count;
     Str reason = str_format(
         arena, "  %lld problems, %lld different%.*s\n%.*s%s", (long long)item->count,
         (long long)item->distinct, STR_ARG(generated), STR_ARG(minimum),
@@ -251,7 +251,7 @@ void bench_place_table(Writer *out, const PlaceRun *run, Arena scratch)
                   STR_ARG(slack_of(&line->sum, "-", &scratch)), STR_ARG(line->verdict),
                   (long long)line->sum.nodes, line->sum.solve_seconds);
         write_str(out, line->reason);
-        if (run->is_explained && line->problem >= 0) {
+        if (run->flags->is_explained && line->problem >= 0) {
             place_problem_explain(out, &run->problems.at[line->problem],
                                   &run->records[line->problem].verdict, S(""), scratch);
         }
@@ -370,7 +370,7 @@ void bench_place_json(Writer *out, const PlaceRun *run, Arena scratch)
                       (long long)minimum->nodes, run->records[i].minimum_seconds);
         }
         bool is_alone = !bench_place_is_set(&run->items.at[run->records[i].item]);
-        if (run->is_explained && is_alone && verdict->outcome != PLACE_PLACED) {
+        if (run->flags->is_explained && is_alone && verdict->outcome != PLACE_PLACED) {
             write_str(out, S(",\"explanation\":"));
             place_problem_explain_json(out, &run->problems.at[i], verdict, S(""), arena);
         }

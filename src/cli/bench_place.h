@@ -41,10 +41,10 @@ typedef struct PlaceRecord {
 } PlaceRecord;
 
 typedef struct PlaceRun {
+    const PlaceFlags *flags;
     PlaceItemVec items;
     PlaceProblemVec problems;
     PlaceRecord *records; /* one per problem */
-    bool is_explained;    /* why there is no placement, and what would help; not of sets */
 } PlaceRun;
 
 extern const BenchCorpus place_corpus;

@@ -85,8 +85,9 @@ const BenchCorpus place_corpus = {place_files, &place_file_count, set_name};
 
 /* --- reading -------------------------------------------------------------------------------------------- */
 
-/* What was asked for, or the number between the last two dots of NAME.NUMBER.csv. */
-static bool capacity_of(const PlaceFlags *f, Str file, uint32_t *out, Error *err)
+/* What was asked for, or the number between the last two dots of NAME.NUMBER.csv, and how the name ends, with that number. */
+static bool capacity_of(const PlaceFlags *f, Str file, uint32_t *out, const char **ending,
+                        Error *err)
 {
     Str name = str_slice(file, str_folder_len(file), file.len - S(".csv").len), number = name;
     while (str_find(number, '.', 0) >= 0) {
@@ -97,6 +98,7 @@ static bool capacity_of(const PlaceFlags *f, Str file, uint32_t *out, Error *err
         capacity = 0;
     }
     *out = (uint32_t)capacity;
+    *ending = f->capacity == 0 && capacity > 0 ? number.at - 1 : ".csv";
     return (capacity >= 1 && capacity <= UINT32_MAX) ||
            error_set(err, ERROR_INPUT, NULL,
                      "expected a capacity of 1 to %u bytes: --capacity N, or a file name like "
@@ -119,18 +121,13 @@ static bool read_item(PlaceRun *run, const PlaceFlags *f, const char *item, bool
     *is_csv = str_ends(file, S(".csv"));
     if (*is_csv) {
         uint32_t capacity;
+        const char *ending;
         PlaceProblem problem;
-        if (!capacity_of(f, file, &capacity, err) ||
+        if (!capacity_of(f, file, &capacity, &ending, err) ||
             !place_csv_parse(text, capacity, keep, scratch, &problem, err)) {
             return error_context(err, "%s", item);
         }
-        out->name = bench_name(item, ".csv", keep);
-        if (f->capacity == 0 && known == NULL) { /* without the capacity */
-            isize len = out->name.len;
-            while (out->name.at[--len] != '.') {
-            }
-            out->name = str_slice(out->name, 0, len);
-        }
+        out->name = bench_name(item, ending, keep);
         problem.name = out->name;
         *vec_push(&run->problems, keep) = problem;
     } else {

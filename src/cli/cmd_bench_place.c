@@ -62,7 +62,6 @@ typedef struct Worker {
 } Worker;
 
 typedef struct SolveProblems {
-    const PlaceFlags *flags;
     PlaceRun *run;
     Worker *workers;
     const isize *problems;
@@ -115,10 +114,10 @@ static void solve_problem(void *context, isize index, int worker)
     PlaceRecord *record = &run->records[problem];
     const PlaceItem *item = &run->items.at[record->item];
     if (problem == item->first) {
-        bench_say(&solve->flags->args, record->item, (int)run->items.len, item->name, "placing");
+        bench_say(&run->flags->args, record->item, (int)run->items.len, item->name, "placing");
     }
     Worker *own = &solve->workers[worker];
-    PlaceOptions options = options_of(solve->flags, item);
+    PlaceOptions options = options_of(run->flags, item);
     double begin = time_seconds();
     (void)place_problem_solve(&run->problems.at[problem], &options, &own->keep, own->scratch,
                               &record->solution, &record->verdict);
@@ -133,12 +132,12 @@ static void solve_set(SolveProblems *solve, PlaceItem *item, int threads, Arena 
                       Arena scratch)
 {
     PlaceRun *run = solve->run;
-    bench_say(&solve->flags->args, (int)(item - run->items.at), (int)run->items.len, item->name,
+    bench_say(&run->flags->args, (int)(item - run->items.at), (int)run->items.len, item->name,
               "placing");
     PlaceSolution *solutions = arena_array(&scratch, PlaceSolution, item->count);
     PlaceVerdict *verdicts = arena_array(&scratch, PlaceVerdict, item->count);
     isize *problems = arena_array(&scratch, isize, item->count);
-    PlaceOptions options = options_of(solve->flags, item);
+    PlaceOptions options = options_of(run->flags, item);
     double begin = time_seconds();
     item->distinct = place_problems_solve(&run->problems.at[item->first], item->count, &options,
                                           threads, keep, scratch, solutions, verdicts);
@@ -168,7 +167,7 @@ static void minimise_problem(void *context, isize index, int worker)
                            .stride = arena_array(&own->keep, uint32_t, count)};
     place_solution_copy(problem, &record->solution, &least);
     double begin = time_seconds();
-    place_minimum(problem, solve->flags->nodes_max, own->scratch, &least, &record->minimum);
+    place_minimum(problem, solve->run->flags->nodes_max, own->scratch, &least, &record->minimum);
     record->minimum_seconds = time_seconds() - begin;
     record->has_minimum = true;
     record->solution = least;
@@ -212,10 +211,8 @@ static bool solve_all(PlaceRun *run, const PlaceFlags *f, Arena *keep, Arena scr
             }
         }
     }
-    SolveProblems solve = {.flags = f,
-                           .run = run,
-                           .workers = arena_array(keep, Worker, threads),
-                           .problems = problems};
+    SolveProblems solve = {
+        .run = run, .workers = arena_array(keep, Worker, threads), .problems = problems};
     for (int i = 0; i < threads; i++) {
         solve.workers[i] = (Worker){.keep = arena_create((isize)1 << WORKER_KEEP_BYTES_LOG2),
                                     .scratch = arena_create((isize)1 << WORKER_SCRATCH_BYTES_LOG2)};
@@ -275,7 +272,7 @@ int bench_place(int argc, char **argv)
     Arena keep = arena_create((isize)1 << KEEP_BYTES_LOG2);
     Arena scratch = arena_create((isize)1 << KEEP_BYTES_LOG2);
     Writer out = writer_file(1, &keep);
-    PlaceRun run = {.is_explained = f.is_explained};
+    PlaceRun run = {.flags = &f};
     if (f.args.is_listed) {
         bench_print_list(&out, &place_corpus);
     } else if (!bench_place_read(&run, &f, &keep, scratch, &err) ||

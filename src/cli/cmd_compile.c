@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "compile/compile.h"
 #include "import/import.h"
+#include "search/search.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -276,35 +277,27 @@ typedef struct Compilation {
     const CompileFlags *flags;
     const Graph *graph;
     const KernelLibrary *library;
+    const CompileOptions *options;
     CompileResult result;
 } Compilation;
 
-/* Few tiles, found by halving, with which everything is placed; 0: also not with all of them, -1: a bug of ours. */
-static int32_t tiles_that_fit(const Compilation *c, Writer *progress, Arena keep, Arena scratch)
+static bool is_part_used(const Compilation *c)
 {
+    return c->options->tiles > 0 && c->options->tiles < CHIP_TILES;
+}
+
+/* 0: none, or all are in use. */
+static bool find_tiles(const Compilation *c, Writer *progress, Arena keep, Arena scratch,
+                       int32_t *tiles, Error *err)
+{
+    *tiles = 0;
+    if (!is_part_used(c))
+        return true;
     if (!c->flags->is_quiet) {
         write_str(progress, S("  trying more tiles\n"));
         writer_flush(progress);
     }
-    int32_t too_few = (int32_t)c->flags->tiles, enough = 0;
-    for (int32_t tiles = CHIP_TILES; tiles > too_few;) {
-        CompileOptions options = {
-            .tiles = tiles, .threads = (int)c->flags->threads, .stop_after = STAGE_PLACE};
-        CompileResult result;
-        Arena tried = keep;
-        Error ignored = {0};
-        if (compile_plan(c->graph, c->library, &options, &tried, scratch, &result, &ignored)) {
-            enough = tiles;
-        } else if (ignored.code == (ErrorCode)EXIT_BUG) {
-            return enough > 0 ? enough : -1;
-        } else if (enough == 0) {
-            return 0;
-        } else {
-            too_few = tiles;
-        }
-        tiles = too_few + (enough - too_few) / 2;
-    }
-    return enough;
+    return search_tiles(c->graph, c->library, c->options, keep, scratch, tiles, err);
 }
 
 /* A tile did not fit: says the one line of the error and then more, or all of it as JSON, and saves the problem. */
@@ -314,34 +307,36 @@ static bool report_tile(const Compilation *c, const Error *why, Writer *out, Are
     const CompileFlags *f = c->flags;
     const CompileResult *r = &c->result;
     Writer details = writer_file(STDERR_FILENO, keep);
-    bool has_more = f->tiles > 0 && f->tiles < CHIP_TILES;
+    int32_t tiles;
     Tile saved = problem_tile(f, r->place_verdict.tile);
     if (f->problem != NULL && !save_problem(f, &r->work, saved, *keep, scratch, err))
         return false;
     if (f->is_json) {
+        if (!find_tiles(c, &details, *keep, scratch, &tiles, err))
+            return false;
         write_str(out, S("{\"error\":"));
         write_json_str(out, str_of(why->message));
         write_str(out, S(",\"place\":"));
         place_explain_json(out, &r->work, &r->place_verdict, scratch);
-        int32_t tiles = has_more ? tiles_that_fit(c, &details, *keep, scratch) : 0;
-        write_fmt(out, ",\"tiles_that_fit\":%d}\n", tiles > 0 ? tiles : 0);
+        write_fmt(out, ",\"tiles_that_fit\":%d}\n", tiles);
         return cli_flush(out, err);
     }
-    if (!f->is_quiet) {
-        (void)cli_fail(why);
-        *is_said = true;
-        place_explain(&details, &r->work, &r->place_verdict, scratch);
-        writer_flush(&details);
-        int32_t tiles = has_more ? tiles_that_fit(c, &details, *keep, scratch) : 0;
-        if (tiles > 0)
-            write_fmt(&details, "it is placed with --tiles %d; not all numbers below were tried\n",
-                      tiles);
-        else if (has_more && tiles == 0)
-            write_fmt(&details, "it is not placed with all %d tiles either\n", CHIP_TILES);
-        writer_flush(&details);
-        if (f->problem != NULL)
-            say_saved(f, saved, &details);
-    }
+    if (f->is_quiet)
+        return true;
+    (void)cli_fail(why);
+    place_explain(&details, &r->work, &r->place_verdict, scratch);
+    writer_flush(&details);
+    if (!find_tiles(c, &details, *keep, scratch, &tiles, err))
+        return false;
+    *is_said = true;
+    if (tiles > 0)
+        write_fmt(&details, "it is placed with --tiles %d; not all numbers below were tried\n",
+                  tiles);
+    else if (is_part_used(c))
+        write_fmt(&details, "it is not placed with all %d tiles either\n", CHIP_TILES);
+    writer_flush(&details);
+    if (f->problem != NULL)
+        say_saved(f, saved, &details);
     return true;
 }
 
@@ -365,7 +360,8 @@ static bool compile_graph(const CompileFlags *f, const Model *model, Arena *keep
                               .stop_after = f->stop_after,
                               .dump_tile = (int)f->tile,
                               .progress = f->is_quiet ? NULL : &progress};
-    Compilation compilation = {.flags = f, .graph = &model->graph, .library = &library};
+    Compilation compilation = {
+        .flags = f, .graph = &model->graph, .library = &library, .options = &options};
     CompileResult *result = &compilation.result;
     if (!f->is_quiet) {
         write_fmt(&progress, "compiling %.*s\n", STR_ARG(str_shown(model->name, &scratch)));

@@ -111,7 +111,7 @@ isize problems_group(const PlaceProblem *problems, isize count, uint64_t hash_ma
 typedef struct Batch {
     const PlaceProblem *problems;
     const PlaceOptions *options;
-    const int32_t *distinct; /* problems that are solved */
+    const int32_t *which; /* problems that are solved */
     PlaceSolution *solutions;
     PlaceVerdict *verdicts;
     Arena *arenas; /* per worker */
@@ -120,7 +120,7 @@ typedef struct Batch {
 static void solve_one(void *context, isize index, int worker)
 {
     Batch *batch = context;
-    int32_t i = batch->distinct[index];
+    int32_t i = batch->which[index];
     Arena keep = batch->arenas[worker];
     Arena scratch = arena_split(&keep, (keep.end - keep.at) / 2);
     PlaceSolution solution;
@@ -131,29 +131,19 @@ static void solve_one(void *context, isize index, int worker)
     }
 }
 
-isize place_problems_solve(const PlaceProblem *problems, isize count, const PlaceOptions *options,
-                           int threads, Arena *keep, Arena scratch, PlaceSolution *solutions,
-                           PlaceVerdict *verdicts)
+void problems_solve(const PlaceProblem *problems, const int32_t *which, isize count,
+                    const PlaceOptions *options, int threads, Arena *keep, Arena scratch,
+                    PlaceSolution *solutions, PlaceVerdict *verdicts)
 {
-    if (count == 0) {
-        return 0;
+    for (isize k = 0; k < count; k++) {
+        isize requests = problems[which[k]].requests.len;
+        solutions[which[k]] = (PlaceSolution){.address = arena_array(keep, uint32_t, requests),
+                                              .stride = arena_array(keep, uint32_t, requests)};
     }
-    int32_t *first = arena_array(&scratch, int32_t, count);
-    isize distinct_count = problems_group(problems, count, UINT64_MAX, first, scratch), at = 0;
-    int32_t *distinct = arena_array(&scratch, int32_t, distinct_count);
-    for (int32_t i = 0; i < count; i++) {
-        if (first[i] == i) {
-            isize requests = problems[i].requests.len;
-            distinct[at++] = i;
-            solutions[i] = (PlaceSolution){.address = arena_array(keep, uint32_t, requests),
-                                           .stride = arena_array(keep, uint32_t, requests)};
-        }
-    }
-    ASSERT(at == distinct_count);
-    threads = (int)max_i64(1, min_i64(thread_count(threads), distinct_count));
+    threads = (int)max_i64(1, min_i64(thread_count(threads), count));
     Batch batch = {.problems = problems,
                    .options = options,
-                   .distinct = distinct,
+                   .which = which,
                    .solutions = solutions,
                    .verdicts = verdicts,
                    .arenas = arena_array(&scratch, Arena, threads)};
@@ -161,7 +151,31 @@ isize place_problems_solve(const PlaceProblem *problems, isize count, const Plac
     for (int i = 0; i < threads; i++) {
         batch.arenas[i] = arena_split(&scratch, share);
     }
-    parallel_for(threads, distinct_count, 1, solve_one, &batch);
+    parallel_for(threads, count, 1, solve_one, &batch);
+}
+
+isize distinct_problems(const PlaceProblem *problems, isize count, int32_t *first,
+                        int32_t *distinct, Arena scratch)
+{
+    isize distinct_count = problems_group(problems, count, UINT64_MAX, first, scratch), at = 0;
+    for (int32_t i = 0; i < count; i++) {
+        if (first[i] == i) {
+            distinct[at++] = i;
+        }
+    }
+    ASSERT(at == distinct_count);
+    return distinct_count;
+}
+
+isize place_problems_solve(const PlaceProblem *problems, isize count, const PlaceOptions *options,
+                           int threads, Arena *keep, Arena scratch, PlaceSolution *solutions,
+                           PlaceVerdict *verdicts)
+{
+    int32_t *first = arena_array(&scratch, int32_t, count);
+    int32_t *distinct = arena_array(&scratch, int32_t, count);
+    isize distinct_count = distinct_problems(problems, count, first, distinct, scratch);
+    problems_solve(problems, distinct, distinct_count, options, threads, keep, scratch, solutions,
+                   verdicts);
     for (isize i = 0; i < count; i++) {
         solutions[i] = solutions[first[i]];
         verdicts[i] = verdicts[first[i]];

@@ -169,11 +169,9 @@ isize rank_alive(const PlaceProblem *problem, int32_t step, SortKey *out, Arena 
 /* Those without a name are called after their number. */
 static PlaceProblem with_names(const PlaceProblem *problem, Arena *arena)
 {
-    PlaceProblem named = *problem;
-    named.requests.at = arena_array(arena, PlaceRequest, problem->requests.len);
-    for (isize i = 0; i < problem->requests.len; i++) {
+    PlaceProblem named = problem_copy_requests(problem, arena);
+    for (isize i = 0; i < named.requests.len; i++) {
         PlaceRequest *r = &named.requests.at[i];
-        *r = problem->requests.at[i];
         r->name = r->name.len > 0 ? r->name : str_format(arena, "request %td", i);
     }
     return named;

@@ -3,7 +3,6 @@
  * hold, so that nothing is proved of the problem when the blocks have no placement.
  */
 #include "place/tile.h"
-#include <string.h>
 
 enum {
     LOOKS_MAX = 1 << 22
@@ -148,11 +147,10 @@ bool place_merge(const PlaceProblem *problem, Arena *arena, PlaceMerge *out)
     if (donations > LOOKS_MAX / (1 + count + problem->pairs.len + donations)) {
         return false;
     }
-    Blocks blocks = {.problem = *problem, .room = room_of(problem, false, false)};
-    blocks.problem.requests.at = arena_array(arena, PlaceRequest, count);
+    Blocks blocks = {.problem = problem_copy_requests(problem, arena),
+                     .room = room_of(problem, false, false),
+                     .next = arena_array(arena, int32_t, count)};
     blocks.problem.donations = (PlaceDonationVec){0};
-    blocks.next = arena_array(arena, int32_t, count);
-    memcpy(blocks.problem.requests.at, problem->requests.at, (size_t)count * sizeof(PlaceRequest));
     int32_t step;
     blocks.peak = live_peak_of(&blocks.problem, false, false, &step, *arena);
     *out = (PlaceMerge){.problem = *problem,

@@ -134,7 +134,7 @@ typedef struct PlaceVerdict {
     PlaceCertificate certificate;
     Tile tile;
     int32_t request;       /* for which the first order found no place; -1 when placed */
-    int64_t nodes;         /* of all searches for it */
+    int64_t nodes;         /* of the last search */
     int64_t broken_weight; /* of wishes, when placed */
     int64_t available_bytes, live_peak_bytes, short_bytes;
     int32_t peak_step;

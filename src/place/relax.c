@@ -5,7 +5,6 @@
  * last. Nothing is said of what was not tried.
  */
 #include "place/tile.h"
-#include <string.h>
 
 enum {
     BUFFERS_TRIED = 8,
@@ -38,16 +37,6 @@ static void add(Relax *x, PlaceRelaxation relaxation)
     *vec_push(x->out, x->keep) = relaxation;
 }
 
-static PlaceProblem copy_requests(const PlaceProblem *problem, Arena *arena)
-{
-    PlaceProblem copy = *problem;
-    copy.requests.at = arena_array(arena, PlaceRequest, problem->requests.len);
-    memcpy(copy.requests.at, problem->requests.at,
-           (size_t)problem->requests.len * sizeof(PlaceRequest));
-    copy.requests.cap = copy.requests.len;
-    return copy;
-}
-
 /* The request lives up to the full step, or from behind it on; false when neither is shorter and not empty. */
 static bool shorten(PlaceRequest *request, int32_t step)
 {
@@ -64,12 +53,13 @@ static bool shorten(PlaceRequest *request, int32_t step)
 /* As weights are, which no change shortens. */
 static bool is_always_alive(const PlaceProblem *problem, const PlaceRequest *request)
 {
-    bool is_always = true;
     for (isize i = 0; i < problem->requests.len; i++) {
         const PlaceRequest *other = &problem->requests.at[i];
-        is_always = is_always && request->first <= other->first && request->last >= other->last;
+        if (other->first < request->first || other->last > request->last) {
+            return false;
+        }
     }
-    return is_always && problem->requests.len > 1;
+    return problem->requests.len > 1;
 }
 
 static void try_shorter_lives(Relax *x, int32_t step)
@@ -77,7 +67,7 @@ static void try_shorter_lives(Relax *x, int32_t step)
     Arena scratch = x->scratch;
     SortKey *alive = arena_array(&scratch, SortKey, x->problem->requests.len);
     isize count = rank_alive(x->problem, step, alive, scratch);
-    PlaceProblem changed = copy_requests(x->problem, &scratch);
+    PlaceProblem changed = problem_copy_requests(x->problem, &scratch);
     for (isize i = 0; i < count && i < BUFFERS_TRIED; i++) {
         int32_t index = (int32_t)alive[i].payload;
         PlaceRequest *request = &changed.requests.at[index];

@@ -1,5 +1,6 @@
 /* A problem: first fit in several orders, then exact search, then evidence why not. All tiles in parallel. */
 #include "place/tile.h"
+#include <string.h>
 
 enum {
     NODES_LEAST = 10000, /* of a search, before a small reason is looked for */
@@ -64,6 +65,17 @@ static void prove_size(const PlaceProblem *problem, PlaceVerdict *verdict)
                 (PlaceCertificate){.proof = PROOF_SUBSET, .requests = {i}, .count = 1};
         }
     }
+}
+
+PlaceProblem problem_copy_requests(const PlaceProblem *problem, Arena *arena)
+{
+    PlaceProblem copy = *problem;
+    isize count = problem->requests.len;
+    copy.requests = (PlaceRequestVec){arena_array(arena, PlaceRequest, count), count, count};
+    if (count > 0) {
+        memcpy(copy.requests.at, problem->requests.at, (size_t)count * sizeof(PlaceRequest));
+    }
+    return copy;
 }
 
 const PlaceRange *range_at(const PlaceProblem *problem, int64_t address)
@@ -242,55 +254,36 @@ static int32_t worst_of(const PlaceVerdict *verdicts, int32_t tiles)
     return worst;
 }
 
-/* At most so many nodes for each of the problems that are not placed; the number of those that still are not. */
-static isize solve_left(SolveTiles *solve, isize *left, isize count, int64_t nodes_max, int threads,
-                        Arena *keep, Arena scratch)
-{
-    PlaceProblem *problems = arena_array(&scratch, PlaceProblem, count);
-    PlaceSolution *solutions = arena_array(&scratch, PlaceSolution, count);
-    PlaceVerdict *verdicts = arena_array(&scratch, PlaceVerdict, count);
-    PlaceOptions options = {.nodes_max = nodes_max};
-    for (isize i = 0; i < count; i++) {
-        problems[i] = solve->problems[left[i]];
-    }
-    (void)place_problems_solve(problems, count, &options, threads, keep, scratch, solutions,
-                               verdicts);
-    isize still = 0;
-    for (isize i = 0; i < count; i++) {
-        verdicts[i].nodes += solve->verdicts[left[i]].nodes;
-        solve->solutions[left[i]] = solutions[i];
-        solve->verdicts[left[i]] = verdicts[i];
-        if (verdicts[i].outcome != PLACE_PLACED) {
-            left[still++] = left[i];
-        }
-    }
-    return still;
-}
-
 /* In rounds of more nodes; the worst tile, or -1. It is looked at between them: if it is impossible, nothing else matters. The last
  * round shares its nodes among what is left. */
 static int32_t solve_tiles(SolveTiles *solve, isize count, int threads, Arena *keep, Arena scratch)
 {
     static const int64_t rounds[] = {1, NODES_LEAST, PLACE_NODES};
-    isize *left = arena_array(&scratch, isize, count), left_count = 0;
     int32_t *first = arena_array(&scratch, int32_t, count), worst = -1;
-    (void)problems_group(solve->problems, count, UINT64_MAX, first, scratch);
-    for (isize i = 0; i < count; i++) {
-        if (first[i] == i) {
-            left[left_count++] = i;
-        }
-    }
-    for (isize k = 0; k < (isize)(sizeof rounds / sizeof *rounds) && left_count > 0; k++) {
-        int64_t nodes_max = min_i64(rounds[k], NODES_SHARED / left_count);
-        left_count = solve_left(solve, left, left_count, nodes_max, threads, keep, scratch);
+    int32_t *left = arena_array(&scratch, int32_t, count);
+    isize left_count = distinct_problems(solve->problems, count, first, left, scratch);
+    for (isize k = 0; k < (isize)(sizeof rounds / sizeof *rounds); k++) {
+        PlaceOptions options = {.nodes_max = min_i64(rounds[k], NODES_SHARED / left_count)};
+        problems_solve(solve->problems, left, left_count, &options, threads, keep, scratch,
+                       solve->solutions, solve->verdicts);
         worst = worst_of(solve->verdicts, (int32_t)count);
-        PlaceVerdict *verdict = worst >= 0 ? &solve->verdicts[worst] : NULL;
-        if (verdict != NULL && (k > 0 || verdict->is_exhausted)) {
+        if (worst < 0) {
+            break;
+        }
+        PlaceVerdict *verdict = &solve->verdicts[worst];
+        if (k > 0 || verdict->is_exhausted) {
             problem_prove(&solve->problems[worst], &(PlaceOptions){0}, scratch, verdict);
         }
-        if (verdict != NULL && (verdict->outcome == PLACE_IMPOSSIBLE || verdict->is_exhausted)) {
-            return worst;
+        if (verdict->outcome == PLACE_IMPOSSIBLE || verdict->is_exhausted) {
+            break;
         }
+        isize still = 0;
+        for (isize i = 0; i < left_count; i++) {
+            if (solve->verdicts[left[i]].outcome != PLACE_PLACED) {
+                left[still++] = left[i];
+            }
+        }
+        left_count = still;
     }
     for (isize i = 0; i < count; i++) {
         solve->solutions[i] = solve->solutions[first[i]];

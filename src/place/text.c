@@ -21,7 +21,7 @@ typedef struct Field {
     bool is_hex;
 } Field;
 
-enum { FIELDS_MAX = 12, PROBLEMS_MAX = 10000, SHOWN_BYTES = 100 };
+enum { FIELDS_MAX = 12, PROBLEMS_MAX = 10000 };
 
 typedef enum Form {
     FORM_PLACE = 0,
@@ -178,6 +178,7 @@ typedef struct Reader {
     int line;
     int64_t values[FIELDS_MAX];
     Str name; /* of the line */
+    Arena *keep;
     Error *err;
 } Reader;
 
@@ -219,9 +220,8 @@ static bool refuse_rest(Reader *reader, Form form, Str rest, Str expected)
                          "expected %.*s: \"%.*s\" stands twice or not in this order:%s",
                          STR_ARG(expected), STR_ARG(key), order);
     }
-    item = str_slice(rest, 0, min_i64(rest.len, SHOWN_BYTES));
     return error_set(reader->err, ERROR_INPUT, reader->where, "expected %.*s, found \"%.*s\"",
-                     STR_ARG(expected), STR_ARG(item));
+                     STR_ARG(expected), STR_ARG(str_shown(rest, reader->keep)));
 }
 
 static bool read_fields(Reader *reader, Form form, Str line)
@@ -239,10 +239,10 @@ static bool read_fields(Reader *reader, Form form, Str line)
             return refuse_rest(reader, form, line, str_of(expected));
         }
         if (!read_number(item, value) || *value < field->min || *value > field->max) {
-            item = str_slice(item, 0, min_i64(item.len, SHOWN_BYTES));
             return error_set(reader->err, ERROR_INPUT, reader->where,
                              "expected %s=number in %lld..%lld, found \"%.*s\"", field->name,
-                             (long long)field->min, (long long)field->max, STR_ARG(item));
+                             (long long)field->min, (long long)field->max,
+                             STR_ARG(str_shown(item, reader->keep)));
         }
         line = rest;
     }
@@ -403,11 +403,10 @@ static bool read_line(Reader *reader, Str line, Arena *keep, PlaceProblemVec *ou
         form++;
     }
     if (form == FORM_COUNT || (form != FORM_PLACE && out->len == 0)) {
-        word = str_slice(word, 0, min_i64(word.len, SHOWN_BYTES));
         return error_set(reader->err, ERROR_INPUT, reader->where,
                          "expected place, then range, request, separate, wish or donate, found "
                          "\"%.*s\"",
-                         STR_ARG(word));
+                         STR_ARG(str_shown(word, reader->keep)));
     }
     if (!read_fields(reader, form, line)) {
         return false;
@@ -427,7 +426,7 @@ static bool read_line(Reader *reader, Str line, Arena *keep, PlaceProblemVec *ou
 
 bool place_problem_parse(Str text, Arena *keep, PlaceProblemVec *out, Error *err)
 {
-    Reader reader = {.err = err};
+    Reader reader = {.keep = keep, .err = err};
     *out = (PlaceProblemVec){0};
     while (text.len > 0) {
         isize left = text.len;

@@ -26,6 +26,8 @@ typedef struct TileProblem {
 
 /* The problem of a tile without requests: region 0 from `data_begin` on, and region 1. */
 PlaceProblem tile_problem_empty(int32_t tile, uint32_t data_begin);
+/* The same problem with requests of its own. */
+PlaceProblem problem_copy_requests(const PlaceProblem *problem, Arena *arena);
 /* The range that holds the address, or NULL. */
 const PlaceRange *range_at(const PlaceProblem *problem, int64_t address);
 static inline bool are_alive_together(const PlaceRequest *a, const PlaceRequest *b)
@@ -94,6 +96,14 @@ void problem_prove(const PlaceProblem *problem, const PlaceOptions *options, Are
  * the mask count in hashes, for tests of what collides. */
 isize problems_group(const PlaceProblem *problems, isize count, uint64_t hash_mask, int32_t *first,
                      Arena scratch);
+
+/* The same, and in `distinct` (of `count` elements) the problems that are first. */
+isize distinct_problems(const PlaceProblem *problems, isize count, int32_t *first,
+                        int32_t *distinct, Arena scratch);
+/* Some of many problems, as place_problems_solve does; nothing is said of the others. */
+void problems_solve(const PlaceProblem *problems, const int32_t *which, isize count,
+                    const PlaceOptions *options, int threads, Arena *keep, Arena scratch,
+                    PlaceSolution *solutions, PlaceVerdict *verdicts);
 
 /* At most PLACE_SUBSET_MAX requests that the independent check proves impossible; `failed` is one that found no place. */
 bool place_find_subset(const PlaceProblem *problem, int32_t failed, Arena scratch,
